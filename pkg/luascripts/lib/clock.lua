@@ -1,0 +1,24 @@
+-- clock: the server's time, and numbers in and out of text.
+-- Numbers leave Lua as text made by %.0f: Lua's own tostring keeps 14 digits,
+-- and a Redis reply of a Lua number loses its fraction.
+
+-- now_ms() is the server's time in milliseconds since the epoch.
+local function now_ms()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- text(n) is the integer n in decimal.
+local function text(n)
+  return string.format('%.0f', n)
+end
+
+-- number(s) reads a score or counter, also in the exponent form that some
+-- servers print ("1e+9").
+local function number(s)
+  local mantissa, exponent = string.match(s, '^(-?[%d.]+)[eE]%+?(-?%d+)$')
+  if mantissa then
+    return tonumber(mantissa) * 10 ^ tonumber(exponent)
+  end
+  return tonumber(s)
+end
