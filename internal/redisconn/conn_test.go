@@ -1,0 +1,102 @@
+// Tests of the connection itself: when it gives up, and what counts as sent.
+package redisconn
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// pipe is a net.Conn that takes limit bytes and records deadlines.
+type pipe struct {
+	net.Conn
+	got       bytes.Buffer
+	limit     int
+	deadlines []time.Time
+}
+
+var errFull = errors.New("full")
+
+func (p *pipe) SetWriteDeadline(t time.Time) error {
+	p.deadlines = append(p.deadlines, t)
+	return nil
+}
+
+func (p *pipe) Write(b []byte) (int, error) {
+	if room := p.limit - p.got.Len(); len(b) > room {
+		n, _ := p.got.Write(b[:room])
+		return n, errFull
+	}
+	return p.got.Write(b)
+}
+
+func TestSentCounts(t *testing.T) {
+	t.Parallel()
+	const hello = "*2\r\n$5\r\nhello\r\n$1\r\n3\r\n"
+	for name, c := range map[string]struct {
+		writes []string
+		limit  int
+		sent   int64
+	}{
+		"handshake":          {[]string{hello, "*2\r\n$6\r\nselect\r\n$1\r\n3\r\n", "*3\r\n$4\r\nAUTH\r\n"}, 1000, 0},
+		"command":            {[]string{hello, "*2\r\n$3\r\nget\r\n$1\r\nk\r\n"}, 1000, 1},
+		"one byte of it":     {[]string{hello, "*2\r\n$3\r\nget\r\n$1\r\nk\r\n"}, len(hello) + 1, 1},
+		"no byte of it":      {[]string{hello, "*2\r\n$3\r\nget\r\n$1\r\nk\r\n"}, len(hello), 0},
+		"value like hello":   {[]string{"*2\r\n$3\r\nset\r\n", hello}, 1000, 2},
+		"not a whole header": {[]string{"*2\r\n$5\r"}, 1000, 1},
+		"no command at all":  {[]string{"hello\r\n\r\nhello\r\n"}, 1000, 1},
+	} {
+		var sent atomic.Int64
+		p := &pipe{limit: c.limit}
+		conn := &conn{Conn: p, idle: time.Minute, sent: &sent}
+		for _, w := range c.writes {
+			_, _ = conn.Write([]byte(w))
+		}
+		if got := sent.Load(); got != c.sent {
+			t.Errorf("%s: counted %d, want %d", name, got, c.sent)
+		}
+	}
+}
+
+// A long write gets a new deadline for each part, and stops where it fails.
+func TestLongWrite(t *testing.T) {
+	t.Parallel()
+	data := bytes.Repeat([]byte("x"), 2*writeChunk+1)
+	for limit, wantErr := range map[int]error{len(data): nil, writeChunk + 7: errFull} {
+		p := &pipe{limit: limit}
+		conn := &conn{Conn: p, idle: time.Minute, sent: new(atomic.Int64)}
+		n, err := conn.Write(data)
+		if n != limit || !errors.Is(err, wantErr) || !bytes.Equal(p.got.Bytes(), data[:limit]) {
+			t.Errorf("limit %d: wrote %d, %v", limit, n, err)
+		}
+		if want := limit/writeChunk + 1; len(p.deadlines) != want {
+			t.Errorf("limit %d: %d deadlines, want %d", limit, len(p.deadlines), want)
+		}
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	soon, late := now.Add(time.Second), now.Add(24*time.Hour)
+	for name, c := range map[string]struct {
+		conn conn
+		set  time.Time
+		want time.Time // or zero: about an hour from now
+	}{
+		"no deadline":         {conn{idle: time.Hour, ready: true}, time.Time{}, time.Time{}},
+		"a late deadline":     {conn{idle: time.Hour, ready: true}, late, time.Time{}},
+		"a sooner deadline":   {conn{idle: time.Hour, ready: true}, soon, soon},
+		"a past deadline":     {conn{idle: time.Hour, ready: true}, time.Unix(1, 0), time.Unix(1, 0)},
+		"the handshake":       {conn{idle: time.Hour, readyBy: soon}, late, soon},
+		"after the handshake": {conn{idle: time.Hour, readyBy: soon, ready: true}, late, time.Time{}},
+	} {
+		got := c.conn.deadline(c.set)
+		if c.want.IsZero() && (got.Before(now.Add(time.Hour)) || got.After(now.Add(2*time.Hour))) || !c.want.IsZero() && !got.Equal(c.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+// Servers for the tests: a real one, and listeners that misbehave.
+package redisconn_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/keyspacectl/keyspacectl/internal/redisconn"
+)
+
+// patience is the timeout of clients that are meant to get an answer.
+const patience = time.Minute
+
+// impatience is the timeout of clients that are meant to wait in vain.
+const impatience = 500 * time.Millisecond
+
+// startRedis starts a redis-server on a Unix socket and returns the socket.
+func startRedis(t *testing.T, args ...string) string {
+	t.Helper()
+	bin, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("no redis-server")
+	}
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "redis.sock")
+	cmd := exec.Command(bin, append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", ""}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	var said strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "ready to accept connections") {
+			go func() {
+				for lines.Scan() { // keep the pipe from filling
+				}
+			}()
+			return socket
+		}
+	}
+	t.Fatalf("redis-server did not start:\n%s", said.String())
+	return ""
+}
+
+// open returns a client of a target.
+func open(t *testing.T, o redisconn.Options) redis.UniversalClient {
+	t.Helper()
+	if o.Timeout == 0 {
+		o.Timeout = patience
+	}
+	client, err := redisconn.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// openURL returns a client of a URL.
+func openURL(t *testing.T, url string) redis.UniversalClient {
+	t.Helper()
+	target, err := redisconn.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, redisconn.Options{Target: target})
+}
+
+// listen serves each connection with handle and returns the target. The
+// connections are closed when handle returns and when the test ends.
+func listen(t *testing.T, handle func(net.Conn)) redisconn.Target {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() {
+		cancel()
+		_ = l.Close()
+	})
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			context.AfterFunc(ctx, func() { _ = c.Close() })
+			go func() {
+				defer func() { _ = c.Close() }()
+				handle(c)
+			}()
+		}
+	}()
+	return redisconn.Target{Network: "tcp", Addr: l.Addr().String()}
+}
+
+// listenTLS serves TLS with a certificate that no one trusts.
+func listenTLS(t *testing.T) redisconn.Target {
+	t.Helper()
+	s := httptest.NewUnstartedServer(nil)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return redisconn.Target{Network: "tcp", Addr: s.Listener.Addr().String()}
+}
+
+// answerHello reads commands and refuses HELLO, until another one came.
+func answerHello(c net.Conn) (command string) {
+	in := bufio.NewReader(c)
+	for {
+		name := readName(in)
+		if name != "HELLO" {
+			return name
+		}
+		_, _ = c.Write([]byte("-ERR unknown command 'HELLO'\r\n"))
+	}
+}
+
+// readName reads one command and returns its name, or nothing at the end.
+func readName(in *bufio.Reader) string {
+	var name string
+	line := func() string { text, _ := in.ReadString('\n'); return strings.TrimRight(text, "\r\n") }
+	head := line()
+	if !strings.HasPrefix(head, "*") {
+		return ""
+	}
+	n := 0
+	for _, digit := range head[1:] {
+		n = 10*n + int(digit-'0')
+	}
+	for i := range n {
+		_ = line() // the length; no argument of these tests holds a line end
+		if word := line(); i == 0 {
+			name = strings.ToUpper(word)
+		}
+	}
+	return name
+}
