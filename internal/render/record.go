@@ -1,0 +1,202 @@
+// A record: the fields of one result, on their way into a format. JSON goes
+// straight into one buffer that is reused, without reflection. Tables and tsv
+// take the fields that are columns, and pass over the others before anything
+// is formatted.
+
+package render
+
+import (
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/keyspacectl/keyspacectl/internal/keyformat"
+)
+
+// Recorder is a result that can be printed.
+type Recorder interface {
+	// Record appends the fields of the result to r, in order.
+	Record(r *Record)
+}
+
+// Record takes the fields of a result. Names are snake_case ASCII, each given
+// once.
+type Record struct {
+	options *Options
+	only    []string // the fields that JSON is limited to; empty means all
+	columns []string // the fields that become cells; nil means JSON
+	cells   []cell
+	buf     []byte // JSON
+}
+
+// Bytes appends bytes that are shown whole: a key, a reference, a version.
+func (r *Record) Bytes(name, v string) { r.bytes(name, v, showBytes) }
+
+// Value appends bytes of which tables show a preview, at most 64 columns wide.
+func (r *Record) Value(name, v string) { r.bytes(name, v, showValue) }
+
+func (r *Record) bytes(name, v string, show func(Format, string) string) {
+	if c := r.cell(name); c != nil {
+		*c = cell{show(r.options.Format, v), text}
+		return
+	}
+	if utf8.ValidString(v) {
+		if r.open(name, "") {
+			r.buf = appendString(r.buf, v)
+		}
+	} else if r.open(name, "_base64") {
+		r.buf = appendBase64(r.buf, v)
+	}
+}
+
+// Text appends text of our own: a token, a kind, a message. It is a string in
+// JSON, digits or not; invalid UTF-8 in it is replaced.
+func (r *Record) Text(name, v string) {
+	if c := r.cell(name); c != nil {
+		*c = cell{keyformat.Printable(v), text}
+	} else if r.open(name, "") {
+		r.buf = appendString(r.buf, v)
+	}
+}
+
+// Note appends a remark such as "(not found)" that tables alone show, in the
+// place of a field that the result does not have.
+func (r *Record) Note(name, remark string) {
+	if c := r.cell(name); c != nil && r.options.Format == Table {
+		*c = cell{keyformat.Printable(remark), text}
+	}
+}
+
+// Int appends a number.
+func (r *Record) Int(name string, v int64) {
+	if c := r.cell(name); c != nil {
+		*c = cell{strconv.FormatInt(v, 10), number}
+	} else if r.open(name, "") {
+		r.buf = strconv.AppendInt(r.buf, v, 10)
+	}
+}
+
+// Size appends a number of bytes, which tables show as B, KiB, MiB.
+func (r *Record) Size(name string, bytes int64) {
+	if c := r.cell(name); c != nil {
+		*c = cell{showSize(r.options.Format, bytes), number}
+	} else if r.open(name, "") {
+		r.buf = strconv.AppendInt(r.buf, bytes, 10)
+	}
+}
+
+// Bool appends true or false.
+func (r *Record) Bool(name string, v bool) {
+	if c := r.cell(name); c != nil {
+		*c = cell{strconv.FormatBool(v), fixed}
+	} else if r.open(name, "") {
+		r.buf = strconv.AppendBool(r.buf, v)
+	}
+}
+
+// Null appends a field without a value: null in JSON, - in tables.
+func (r *Record) Null(name string) { r.moment(name, 0, "-") }
+
+// Time appends a moment in ms since 1970. 0 means none: null in JSON, - in
+// tables. A moment past the years 0 to 9999 is given as the number of ms, in
+// JSON as a string.
+func (r *Record) Time(name string, ms int64) { r.moment(name, ms, "-") }
+
+// Expiry appends a moment as [Record.Time] does; 0 reads never in tables.
+func (r *Record) Expiry(name string, ms int64) { r.moment(name, ms, "never") }
+
+func (r *Record) moment(name string, ms int64, none string) {
+	if c := r.cell(name); c != nil {
+		*c = cell{showMoment(r.options, ms, none), fixed}
+	} else if r.open(name, "") {
+		r.buf = appendMoment(r.buf, ms)
+	}
+}
+
+// Object appends a result within the result. Its cell is its JSON.
+func (r *Record) Object(name string, v Recorder) {
+	r.nest(name, func(r *Record) { r.object(v) })
+}
+
+// List appends a list of results. Its cell is its JSON.
+func List[T Recorder](r *Record, name string, items []T) {
+	r.nest(name, func(r *Record) { appendList(r, items, func(v T) { r.object(v) }) })
+}
+
+// Ints appends a list of numbers. Its cell is its JSON.
+func Ints[T ~int | ~int64 | ~uint32](r *Record, name string, items []T) {
+	r.nest(name, func(r *Record) {
+		appendList(r, items, func(v T) { r.buf = strconv.AppendInt(r.buf, int64(v), 10) })
+	})
+}
+
+// Texts appends a list of texts. Its cell is its JSON.
+func Texts(r *Record, name string, items []string) {
+	r.nest(name, func(r *Record) {
+		appendList(r, items, func(v string) { r.buf = appendString(r.buf, v) })
+	})
+}
+
+func appendList[T any](r *Record, items []T, item func(T)) {
+	r.buf = append(r.buf, '[')
+	for i, v := range items {
+		if i > 0 {
+			r.buf = append(r.buf, ',')
+		}
+		item(v)
+	}
+	r.buf = append(r.buf, ']')
+}
+
+// nest lets write append the JSON of a field that has fields or items itself.
+func (r *Record) nest(name string, write func(*Record)) {
+	if c := r.cell(name); c != nil {
+		inner := Record{options: r.options}
+		write(&inner)
+		*c = cell{showJSON(r.options.Format, string(inner.buf)), text}
+		return
+	}
+	if r.open(name, "") {
+		only := r.only
+		r.only = nil
+		write(r)
+		r.only = only
+	}
+}
+
+// object appends v as a JSON object.
+func (r *Record) object(v Recorder) {
+	r.buf = append(r.buf, '{')
+	v.Record(r)
+	r.buf = append(r.buf, '}')
+}
+
+// open appends the name of a field to the JSON, and reports whether its value
+// is to follow.
+func (r *Record) open(name, suffix string) bool {
+	if r.columns != nil || len(r.only) > 0 && !slices.Contains(r.only, name) {
+		return false
+	}
+	if r.buf[len(r.buf)-1] != '{' {
+		r.buf = append(r.buf, ',')
+	}
+	r.buf = append(r.buf, '"')
+	r.buf = append(r.buf, name...)
+	r.buf = append(r.buf, suffix...)
+	r.buf = append(r.buf, '"', ':')
+	return true
+}
+
+// cell returns the cell of a field that is a column, and nil otherwise.
+func (r *Record) cell(name string) *cell {
+	if at := slices.Index(r.columns, name); at >= 0 {
+		return &r.cells[at]
+	}
+	return nil
+}
+
+// take fills the cells from v.
+func (r *Record) take(v Recorder) {
+	clear(r.cells)
+	v.Record(r)
+}
