@@ -1,0 +1,162 @@
+package blob
+
+// Listing: every blob of a store, found by SCAN.
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// scanCount is how many keys a SCAN looks at in one call.
+const scanCount = 1000
+
+// List yields the blobs whose references begin with a prefix, which may be
+// empty, in no order and each once. A blob that is there all the while is
+// listed; one that comes or goes meanwhile may be. It remembers about 40 bytes
+// a blob to list none twice.
+//
+// A key that is no blob is yielded as storeerr.Integrity with its Reference,
+// and the listing goes on. Any other error is the last thing yielded.
+func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		nodes, err := masters(ctx, s.rdb)
+		if err != nil {
+			yield(Info{}, storeerr.FromRedis(err, storeerr.Reads, "listing blobs"))
+			return
+		}
+		l := listing{store: s, begin: s.Key(prefix), seen: map[fingerprint]struct{}{}}
+		for _, node := range nodes {
+			if !l.scan(ctx, node, yield) {
+				return
+			}
+		}
+	}
+}
+
+// fingerprint stands for a reference of up to 4 KiB in what List remembers.
+type fingerprint [16]byte
+
+type listing struct {
+	store *Store
+	begin string // of every key that is asked for
+	seen  map[fingerprint]struct{}
+}
+
+// scan yields what one server holds, and tells whether to go on.
+func (l *listing) scan(ctx context.Context, node redis.Cmdable, yield func(Info, error) bool) bool {
+	pattern := anyOfGlob.Replace(l.begin) + "*"
+	for cursor := uint64(0); ; {
+		keys, next, err := node.Scan(ctx, cursor, pattern, scanCount).Result()
+		if err == nil {
+			err = l.page(ctx, l.unseen(keys), yield)
+		}
+		if errors.Is(err, errStop) {
+			return false
+		}
+		if err != nil {
+			yield(Info{}, storeerr.FromRedis(err, storeerr.Reads, "listing blobs"))
+			return false
+		}
+		if next == 0 {
+			return true
+		}
+		cursor = next
+	}
+}
+
+// errStop says that the reader has seen enough.
+var errStop = errors.New("stop")
+
+// anyOfGlob puts "any one character" in place of those that MATCH reads as its
+// own. Which they were is compared afterwards.
+var anyOfGlob = strings.NewReplacer(`*`, `?`, `[`, `?`, `\`, `?`)
+
+// unseen returns the keys that are asked for and were not listed before.
+func (l *listing) unseen(keys []string) []string {
+	fresh := keys[:0]
+	for _, key := range keys {
+		sum := sha256.Sum256([]byte(key))
+		mark := fingerprint(sum[:])
+		if _, listed := l.seen[mark]; listed || !strings.HasPrefix(key, l.begin) {
+			continue
+		}
+		l.seen[mark] = struct{}{}
+		fresh = append(fresh, key)
+	}
+	return fresh
+}
+
+// page yields the sizes and expiries of keys, read in one transaction.
+func (l *listing) page(ctx context.Context, keys []string, yield func(Info, error) bool) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	var clock *redis.TimeCmd
+	lengths, ttls := make([]*redis.IntCmd, len(keys)), make([]*redis.Cmd, len(keys))
+	_, err := l.store.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		clock = p.Time(ctx)
+		for i, key := range keys {
+			lengths[i], ttls[i] = p.StrLen(ctx, key), p.Do(ctx, "PTTL", key)
+		}
+		return nil
+	})
+	if err != nil && !isWrongType(err) {
+		return err
+	}
+	now := clock.Val().UnixMilli()
+	for i, key := range keys {
+		left, err := ttls[i].Int64()
+		if err != nil {
+			return err
+		}
+		if left == noKey {
+			continue
+		}
+		info := Info{Reference: key[len(l.store.domain):], Size: lengths[i].Val(), ExpiresAt: expiry(now, left), Now: now}
+		if !yield(info, l.store.checkListed(info.Reference, lengths[i].Err())) {
+			return errStop
+		}
+	}
+	return nil
+}
+
+// checkListed names what is wrong with a key found under the store's own name.
+func (s *Store) checkListed(reference string, lengthErr error) error {
+	if isWrongType(lengthErr) {
+		return s.foreign(reference)
+	}
+	if reference == "" || len(reference) > MaxReferenceBytes || !utf8.ValidString(reference) {
+		return storeerr.New(storeerr.Integrity, "the key's reference %q is none: 1 to %d bytes of UTF-8", reference, MaxReferenceBytes).AtKey(s.Key(reference))
+	}
+	return nil
+}
+
+// masters returns every server that holds keys of its own.
+func masters(ctx context.Context, rdb redis.UniversalClient) ([]redis.Cmdable, error) {
+	cluster, ok := rdb.(*redis.ClusterClient)
+	if !ok {
+		return []redis.Cmdable{rdb}, nil
+	}
+	var mu sync.Mutex
+	var nodes []redis.Cmdable
+	err := cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		nodes = append(nodes, node)
+		return nil
+	})
+	if err == nil && len(nodes) == 0 {
+		err = fmt.Errorf("the cluster has no master")
+	}
+	return nodes, err
+}
