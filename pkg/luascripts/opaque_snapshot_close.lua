@@ -1,0 +1,10 @@
+-- opaque_snapshot_close: ends a snapshot: all three of its records at once.
+-- A scan of another driver would lose rows without a word if only some went.
+--
+-- KEYS  1 snapshot-expiry, 2 snapshot-boundary, 3 scan:<snapshot id>
+-- ARGV  1 snapshot id
+-- Reply the number of records removed, 0 to 3
+
+local removed = redis.call('DEL', KEYS[3])
+removed = removed + redis.call('ZREM', KEYS[1], ARGV[1])
+return removed + redis.call('ZREM', KEYS[2], ARGV[1])

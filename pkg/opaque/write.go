@@ -1,0 +1,171 @@
+package opaque
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// retryBacklog bounds the collection pass that is run before a backlog is
+// reported.
+const retryBacklog = 1024
+
+// Write applies a batch, or changes nothing. The errors are storeerr.Invalid
+// (limits, before anything is sent), Conflict with a *FailedCondition,
+// Integrity, Backlog (after one collection pass and one more try), and those
+// of the connection; after UnknownOutcome the batch may have been applied.
+func (s *Store) Write(ctx context.Context, b Batch) (*Applied, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	call := s.call(b)
+	reply, err := s.run(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if reply[0] == "backlog" {
+		// A pass that fails leaves the backlog as the answer.
+		if _, err := s.Collect(ctx, retryBacklog); err == nil {
+			if reply, err = s.run(ctx, call); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s.applied(b, call.Keys, reply)
+}
+
+// call lays a batch out for the script opaque_write.
+func (s *Store) call(b Batch) luascripts.Call {
+	keys := []string{
+		s.keys.Sequence(), s.keys.Index(), s.keys.Map(), s.keys.Cleanup(),
+		s.keys.SnapshotExpiry(), s.keys.SnapshotBoundary(),
+	}
+	places := make(map[string]int, len(b.Conditions)+len(b.Mutations))
+	place := func(key string) int {
+		if _, known := places[key]; !known {
+			keys = append(keys, s.keys.Row(key))
+			places[key] = len(keys)
+		}
+		return places[key]
+	}
+	args := make([]any, 0, 2+4*len(b.Conditions)+5*len(b.Mutations))
+	args = append(args, len(b.Conditions), len(b.Mutations))
+	for _, c := range b.Conditions {
+		args = append(args, place(c.Key), string(c.Kind), c.Key, c.expected())
+	}
+	for _, m := range b.Mutations {
+		value := m.Value
+		if m.Kind == KindDelete {
+			value = ""
+		}
+		head := appendHead(make([]byte, 0, len(m.Key)+len(value)+12), m.Key, value)
+		args = append(args, place(m.Key), string(m.Kind), m.Key, head, m.Expiry.arg())
+	}
+	return luascripts.Call{Script: luascripts.Must("opaque_write"), Keys: keys, Args: args}
+}
+
+func (s *Store) run(ctx context.Context, call luascripts.Call) ([]string, error) {
+	reply, err := call.Script.Run(ctx, s.rdb, call.Keys, call.Args...).StringSlice()
+	if err != nil {
+		return nil, storeerr.FromRedis(err, storeerr.Writes, "writing")
+	}
+	return reply, nil
+}
+
+// applied reads the reply of the script opaque_write.
+func (s *Store) applied(b Batch, keys, reply []string) (*Applied, error) {
+	now, err := parseMilliseconds(reply[1])
+	if err != nil {
+		return nil, err
+	}
+	switch reply[0] {
+	case "applied":
+		result := &Applied{Now: now, Version: reply[2], Written: make([]Written, len(b.Mutations))}
+		for i, m := range b.Mutations {
+			if result.Written[i], err = written(m.Key, reply[2], reply[3+i]); err != nil {
+				return nil, err
+			}
+		}
+		return result, nil
+	case "conflict":
+		number, err := strconv.Atoi(reply[2])
+		if err != nil {
+			return nil, fmt.Errorf("reading the answer: %w", err)
+		}
+		cause := &FailedCondition{Condition: b.Conditions[number-1], Number: number, Now: now}
+		return nil, storeerr.New(storeerr.Conflict, "nothing has changed: %w", cause)
+	}
+	place, err := strconv.Atoi(reply[2])
+	if err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	key, isRow := b.keyOf(s, keys[place-1])
+	switch reply[0] {
+	case "backlog":
+		return nil, storeerr.New(storeerr.Backlog,
+			"key %q holds %d versions for open snapshots and takes no more: %w", key, MaxRowVersions, &RefusedRow{Key: key}).
+			AtKey(keys[place-1]).
+			WithHint("see `keyspacectl snapshot list`; end a snapshot, or wait until it ends")
+	case "expiry":
+		return nil, storeerr.New(storeerr.Invalid, "the retention for key %q lies past the year 9999", key)
+	}
+	if isRow {
+		return nil, fmt.Errorf("nothing has changed: %w", s.damaged(key, reply[3]))
+	}
+	return nil, storeerr.New(storeerr.Integrity, "nothing has changed: the store's bookkeeping is damaged: %s", reply[3]).AtKey(keys[place-1])
+}
+
+// RefusedRow is the cause of a backlog: the key that refused the batch.
+type RefusedRow struct{ Key string }
+
+// Error names the key.
+func (r *RefusedRow) Error() string { return "backlog" }
+
+// keyOf finds the logical key of a row key among those of the batch.
+func (b Batch) keyOf(s *Store, rowKey string) (string, bool) {
+	for _, c := range b.Conditions {
+		if s.keys.Row(c.Key) == rowKey {
+			return c.Key, true
+		}
+	}
+	for _, m := range b.Mutations {
+		if s.keys.Row(m.Key) == rowKey {
+			return m.Key, true
+		}
+	}
+	return "", false
+}
+
+// written reads one result of the script: "put <expires> <replaced>",
+// "deleted" or "absent".
+func written(key, version, result string) (Written, error) {
+	words := strings.Fields(result)
+	w := Written{Key: key, Outcome: Outcome(words[0])}
+	if w.Outcome != OutcomePut {
+		return w, nil
+	}
+	w.Version = version
+	var err error
+	if w.ExpiresAt, err = parseMilliseconds(words[1]); err != nil {
+		return w, err
+	}
+	if words[2] != "none" {
+		w.Replaced = true
+		if w.ReplacedExpiry, err = parseMilliseconds(words[2]); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+func parseMilliseconds(text string) (int64, error) {
+	ms, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("reading the answer: %w", err)
+	}
+	return saturate(ms), nil
+}
