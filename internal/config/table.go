@@ -69,7 +69,7 @@ func All() []Setting {
 		{Name: "addr", Usage: "the server as `HOST:PORT`", kind: list, places: anywhere, check: checkAddr},
 		{Name: "db", Usage: "the `NUMBER` of the database", kind: number, places: anywhere},
 		{Name: "username", Usage: "sign in as the ACL user `NAME`", places: anywhere},
-		{Name: "password", places: inEnvironment, secret: true},
+		{Name: "password", Usage: "the password itself, taken literally", places: inEnvironment, secret: true},
 		{Name: "password-file", Usage: "read the password from the first line of `FILE`", places: anywhere},
 		{Name: "timeout", Usage: "give up an operation after `DURATION`", Default: "5s", kind: length, places: anywhere},
 		{Name: "prefix", Usage: "work under the key `PREFIX`", places: anywhere},
