@@ -22,6 +22,8 @@ import (
 	"sync"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
 //go:embed *.lua lib/*.lua
@@ -82,6 +84,17 @@ func Must(name string) *Script {
 // EVAL. keys are all the keys it touches.
 func (s *Script) Run(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd {
 	return s.script.Run(ctx, c, keys, args...)
+}
+
+// Load puts every script into the server's cache. Nothing depends on it: Run
+// sends what a server does not know. The error is one of storeerr's kinds.
+func Load(ctx context.Context, c redis.Scripter) error {
+	for _, s := range All() {
+		if err := s.script.Load(ctx, c).Err(); err != nil {
+			return storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("loading script %s", s.Name))
+		}
+	}
+	return nil
 }
 
 // Call is one run of a script inside a pipeline.

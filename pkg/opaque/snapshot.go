@@ -80,6 +80,12 @@ func (s *Store) DropSnapshot(ctx context.Context, id string) (existed bool, err 
 	return removed > 0, nil
 }
 
+// HasSnapshot says whether DropSnapshot would find anything to end.
+func (s *Store) HasSnapshot(ctx context.Context, id string) (bool, error) {
+	_, states, err := s.Snapshots(ctx)
+	return slices.ContainsFunc(states, func(st SnapshotState) bool { return st.ID == id }), err
+}
+
 func (s *Store) snapshotKeys(id string) []string {
 	return []string{s.keys.SnapshotExpiry(), s.keys.SnapshotBoundary(), s.keys.Scan(id)}
 }

@@ -1,0 +1,102 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyspacectl/keyspacectl/internal/render"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+func newHistoryCmd(f *Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "history KEY",
+		Short: "Show every version still in a row, newest first",
+		Long: `Show every version still in a row of the versioned store, newest first.
+
+Only the newest version can be live: it is neither a tombstone nor expired.
+Older ones are there for open snapshots, until they are collected.`,
+		Example: `  keyspacectl history mykey
+  keyspacectl history mykey -o ndjson | jq -r .version`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			key, err := f.key(args[0])
+			if err != nil {
+				return err
+			}
+			return runHistory(c.Context(), f, key)
+		},
+	}
+}
+
+func runHistory(ctx context.Context, f *Factory, key string) error {
+	out, err := f.printer(render.Fields{
+		Shown:  []string{"version", "state", "value", "size", "expires_at"},
+		Hidden: []string{"key", "sequence", "tombstone", "live"},
+	})
+	if err != nil {
+		return err
+	}
+	store, err := f.opaque(reads)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := f.operation(ctx)
+	defer cancel()
+	now, versions, err := store.History(ctx, key)
+	if err != nil {
+		return err
+	}
+	if len(versions) == 0 {
+		return storeerr.New(storeerr.NotFound, "key %q has no row", key)
+	}
+	out.SetNow(now)
+	var damaged damage
+	for i, v := range versions {
+		if v.Err != nil {
+			damaged.add(f, v.Err)
+			continue
+		}
+		if err := out.Row(versionRecord{v, i == 0, now}); err != nil {
+			return err
+		}
+	}
+	if err := out.End(); err != nil {
+		return err
+	}
+	return damaged.err()
+}
+
+// versionRecord is one version of a row.
+type versionRecord struct {
+	opaque.Version
+	newest bool
+	now    int64
+}
+
+func (v versionRecord) Record(r *render.Record) {
+	r.Bytes("key", v.Key)
+	r.Bytes("version", v.Member.Version)
+	r.Text("state", v.state())
+	r.Value("value", v.Value)
+	r.Size("size", int64(len(v.Value)))
+	r.Expiry("expires_at", v.ExpiresAt)
+	r.Int("sequence", v.Sequence)
+	r.Bool("tombstone", v.Tombstone)
+	r.Bool("live", v.Live)
+}
+
+// state is one word for what the version is now.
+func (v versionRecord) state() string {
+	switch {
+	case v.Tombstone:
+		return "tombstone"
+	case !v.LiveAt(v.now):
+		return "expired"
+	case !v.newest:
+		return "replaced"
+	}
+	return "live"
+}

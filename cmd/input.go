@@ -1,0 +1,118 @@
+// Input: keys and values as arguments, files and the standard input.
+
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyspacectl/keyspacectl/internal/keyformat"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// key reads a key given as an argument, in the format of --key-format.
+func (f *Factory) key(text string) (string, error) {
+	s, err := f.Settings()
+	if err != nil {
+		return "", err
+	}
+	key, err := keyformat.Parse(s.KeyFormat, text)
+	if err != nil {
+		return "", storeerr.New(storeerr.Invalid, "the key %q: %w", text, err)
+	}
+	return key, nil
+}
+
+// keys reads several keys.
+func (f *Factory) keys(texts []string) ([]string, error) {
+	keys := make([]string, len(texts))
+	for i, text := range texts {
+		var err error
+		if keys[i], err = f.key(text); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// valueSource is where a command takes its value from: an argument, a file,
+// or the standard input.
+type valueSource struct {
+	arg  *string
+	file string
+}
+
+func (v *valueSource) register(c *cobra.Command, what string) {
+	c.Flags().StringVarP(&v.file, "file", "f", "", "take the "+what+" from this `file`; - is the standard input")
+}
+
+// fromArgs takes the value from the argument behind the others, if it is there.
+func (v *valueSource) fromArgs(args []string, at int) {
+	if len(args) > at {
+		v.arg = &args[at]
+	}
+}
+
+// check refuses two sources, and none at a terminal, before anything is opened.
+func (v *valueSource) check(f *Factory) error {
+	switch {
+	case v.arg != nil && v.file != "":
+		return storeerr.New(storeerr.Invalid, "the value is given twice: as an argument and by --file")
+	case v.arg == nil && v.file == "" && f.inTerminal():
+		return storeerr.New(storeerr.Invalid, "no value is given").
+			WithHint("give it as an argument, by --file, or through a pipe")
+	}
+	return nil
+}
+
+// read returns the value's bytes, and refuses one of more than limit bytes
+// without reading it all.
+func (v *valueSource) read(f *Factory, limit int64) ([]byte, error) {
+	if v.arg != nil {
+		return []byte(*v.arg), nil
+	}
+	if v.file == "" || v.file == "-" {
+		return readLimited(f.In, "the standard input", limit, 0)
+	}
+	file, err := os.Open(v.file)
+	if err != nil {
+		return nil, storeerr.New(storeerr.Invalid, "opening the value: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading the value: %w", err)
+	}
+	return readLimited(file, v.file, limit, info.Size())
+}
+
+// readLimited reads all of r, expected to have about size bytes.
+func readLimited(r io.Reader, name string, limit, size int64) ([]byte, error) {
+	if size > limit {
+		return nil, tooLarge(name, limit)
+	}
+	value := make([]byte, 0, min(size, limit)+512)
+	for {
+		n, err := r.Read(value[len(value):cap(value)])
+		value = value[:len(value)+n]
+		if int64(len(value)) > limit {
+			return nil, tooLarge(name, limit)
+		}
+		if err == io.EOF {
+			return value, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		if len(value) == cap(value) {
+			value = append(value, 0)[:len(value)]
+		}
+	}
+}
+
+func tooLarge(name string, limit int64) error {
+	return storeerr.New(storeerr.Invalid, "%s has more than %d bytes, the limit of a value", name, limit)
+}

@@ -1,0 +1,142 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyspacectl/keyspacectl/internal/render"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+type readOptions struct {
+	keys  []string
+	force bool
+}
+
+func newReadCmd(f *Factory) *cobra.Command {
+	var o readOptions
+	c := &cobra.Command{
+		Use:     "read KEY...",
+		Aliases: []string{"get"},
+		Short:   "Read current rows of the versioned store",
+		Long: `Read current rows of the versioned store.
+
+One key gives, off a terminal, exactly the bytes of its value. Several keys,
+all read at one moment, come back in the order asked, missing ones marked. A
+key without a live row makes the exit status 3.`,
+		Example: `  keyspacectl read mykey
+  keyspacectl read mykey > value.bin
+  keyspacectl read a b c -o json
+  keyspacectl read --key-format hex 6370000115c5`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			var err error
+			if o.keys, err = f.keys(args); err != nil {
+				return err
+			}
+			return o.run(c.Context(), f)
+		},
+	}
+	addForce(c, &o.force)
+	return c
+}
+
+func (o *readOptions) run(ctx context.Context, f *Factory) error {
+	fields := rowFields()
+	single := len(o.keys) == 1
+	if !single {
+		fields.Raw = ""
+	}
+	out, err := f.printer(fields)
+	if err != nil {
+		return err
+	}
+	store, err := f.opaque(reads)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := f.operation(ctx)
+	defer cancel()
+	now, readings, err := store.Read(ctx, o.keys...)
+	if err != nil {
+		return err
+	}
+	out.SetNow(now)
+	if single {
+		return o.one(f, out, readings[0])
+	}
+	return o.list(f, out, readings)
+}
+
+func (o *readOptions) one(f *Factory, out *render.Printer, r opaque.Reading) error {
+	switch {
+	case r.Err != nil:
+		return r.Err
+	case !r.Found:
+		return storeerr.New(storeerr.NotFound, "key %q has no live row", r.Key)
+	}
+	if err := f.checkRaw(r.Row.Value, o.force); err != nil {
+		return err
+	}
+	return out.One(rowRecord(r.Row))
+}
+
+// list prints the readings in order, and fails for what is damaged before
+// what is missing.
+func (o *readOptions) list(f *Factory, out *render.Printer, readings []opaque.Reading) error {
+	var damaged damage
+	missing := 0
+	for _, r := range readings {
+		var err error
+		switch {
+		case r.Err != nil:
+			damaged.add(f, r.Err)
+		case r.Found:
+			err = out.Row(rowRecord(r.Row))
+		default:
+			missing++
+			err = out.Row(missingRecord{r.Key})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.End(); err != nil {
+		return err
+	}
+	if err := damaged.err(); err != nil {
+		return err
+	}
+	if missing > 0 {
+		return silent{storeerr.New(storeerr.NotFound, "%d of %d keys have no live row", missing, len(readings))}
+	}
+	return nil
+}
+
+// damage counts rows that were skipped because they are damaged, each told on
+// the standard error.
+type damage struct{ rows int }
+
+func (d *damage) add(f *Factory, err error) {
+	d.rows++
+	f.warn("skipped: %v", err)
+}
+
+// skip tells whether err concerns one row alone, and counts it.
+func (d *damage) skip(f *Factory, err error) bool {
+	if !errors.As(err, new(*opaque.DamagedRow)) {
+		return false
+	}
+	d.add(f, err)
+	return true
+}
+
+func (d *damage) err() error {
+	if d.rows == 0 {
+		return nil
+	}
+	return storeerr.New(storeerr.Integrity, "%d damaged rows were skipped", d.rows)
+}

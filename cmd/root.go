@@ -1,0 +1,78 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyspacectl/keyspacectl/internal/config"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// NewRootCmd builds the whole command tree on a factory.
+func NewRootCmd(f *Factory) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "keyspacectl",
+		Short: "See into, script and move the stores that applications keep in Redis",
+		Long: `keyspacectl sees into, scripts and moves the stores that applications keep in
+Redis: the versioned store, the blob store and the warm store.
+
+Try it without a Redis: keyspacectl tour`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			f.started = true
+		},
+	}
+	root.SetIn(f.In)
+	root.SetOut(f.Out)
+	root.SetErr(f.Err)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(newHelpCmd(f))
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return storeerr.New(storeerr.Invalid, "%w", err).WithHint("see `%s --help`", c.CommandPath())
+	})
+	config.RegisterFlags(root.PersistentFlags())
+	f.flags = root.PersistentFlags()
+
+	addGroup(root, "opaque", "Versioned store",
+		newPutCmd(f), newReadCmd(f), newDeleteCmd(f), newScanCmd(f), newTxnCmd(f), newHistoryCmd(f), newSnapshotCmd(f))
+	addGroup(root, "stores", "Blob and warm store",
+		newBlobCmd(f), newWarmCmd(f))
+	addGroup(root, "tool", "The tool",
+		newScriptsCmd(f), newSandboxCmd(f), newTourCmd(f), newVersionCmd(f), newCompletionCmd(f))
+	return root
+}
+
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title + ":"})
+	for _, c := range commands {
+		c.GroupID = id
+		root.AddCommand(c)
+	}
+}
+
+// group makes a command that only holds others. Cobra answers a misspelt
+// subcommand of one with help and status 0; here it is an error.
+func group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	c.AddCommand(commands...)
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		err := storeerr.New(storeerr.Invalid, "unknown command %q for %q", args[0], c.CommandPath())
+		c.SuggestionsMinimumDistance = 2
+		if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
+			return err.WithHint("did you mean %s?", strings.Join(similar, " or "))
+		}
+		return err.WithHint("see `%s --help`", c.CommandPath())
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := c.Help(); err != nil {
+			return fmt.Errorf("printing help: %w", err)
+		}
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,65 @@
+// Writing a batch to the versioned store, as put, delete and txn do it.
+
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// write applies a batch, or with dryRun says what it would do. After a
+// conflict it tells which conditions do not hold now. Behind an applied batch
+// it does a bounded pass of collection, whose failure is nobody's business.
+func (f *Factory) write(ctx context.Context, store *opaque.Store, b opaque.Batch, dryRun bool) (*opaque.Applied, error) {
+	ctx, cancel := f.operation(ctx)
+	defer cancel()
+	do := store.Write
+	if dryRun {
+		do = store.Preview
+	}
+	applied, err := do(ctx, b)
+	if errors.Is(err, storeerr.Conflict) {
+		return nil, explain(ctx, store, b.Conditions, err)
+	}
+	if err == nil && !dryRun {
+		_, _ = store.Collect(ctx, opaque.PassSize)
+	}
+	return applied, err
+}
+
+// explain adds to a conflict what its conditions look like now.
+func explain(ctx context.Context, store *opaque.Store, conditions []opaque.Condition, conflict error) error {
+	_, states, err := store.Explain(ctx, conditions)
+	if err != nil {
+		return conflict
+	}
+	var broken []string
+	for _, s := range states {
+		if !s.Holds {
+			broken = append(broken, describe(s))
+		}
+	}
+	hint := "as read just now, every condition holds again"
+	if len(broken) > 0 {
+		hint = "as read just now: " + strings.Join(broken, "; ")
+	}
+	return storeerr.New(storeerr.Conflict, "%w", conflict).WithHint("%s", hint)
+}
+
+func describe(s opaque.ConditionState) string {
+	c, r := s.Condition, s.Reading
+	switch {
+	case r.Err != nil:
+		return fmt.Sprintf("key %q is damaged", c.Key)
+	case !r.Found:
+		return fmt.Sprintf("key %q has no live row", c.Key)
+	case c.Kind == opaque.KindValue:
+		return fmt.Sprintf("key %q has another value, of version %q", c.Key, r.Row.Version)
+	}
+	return fmt.Sprintf("key %q has version %q", c.Key, r.Row.Version)
+}

@@ -1,0 +1,80 @@
+// Package progress counts long work on a terminal.
+package progress
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// patience is how long work may take before it is shown.
+const patience = time.Second
+
+// Counter shows how much has been done and how fast, from a second after it
+// was made until Stop. A nil Counter shows nothing. It is safe for concurrent
+// use.
+type Counter struct {
+	mu      sync.Mutex
+	bar     *progressbar.ProgressBar
+	started time.Time
+	done    int64
+	stopped bool
+}
+
+// New returns a counter of what, on the terminal w.
+func New(w io.Writer, what string) *Counter {
+	bar := progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSpinnerType(14),
+		progressbar.OptionSetRenderBlankState(false),
+		progressbar.OptionClearOnFinish(),
+	)
+	return &Counter{bar: bar, started: time.Now()}
+}
+
+// Add counts n more.
+func (c *Counter) Add(n int64) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set(c.done + n)
+}
+
+// Set counts to n.
+func (c *Counter) Set(n int64) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set(n)
+}
+
+func (c *Counter) set(n int64) {
+	c.done = n
+	if !c.stopped && time.Since(c.started) >= patience {
+		// A terminal that cannot be written to is no reason to stop the work.
+		_ = c.bar.Set64(n)
+	}
+}
+
+// Stop clears the line. It may be called more than once.
+func (c *Counter) Stop() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stopped && time.Since(c.started) >= patience {
+		_ = c.bar.Clear()
+	}
+	c.stopped = true
+}
