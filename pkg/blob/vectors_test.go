@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"testing"
 
-
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/blob"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -154,4 +153,3 @@ func repeat(t *testing.T, store *blob.Store, op, reference string, value []byte,
 	}
 	return map[blob.Outcome]string{blob.Stored: "stored", blob.AlreadyStored: "alreadyStored", blob.Renewed: "renewed"}[result.Outcome]
 }
-
