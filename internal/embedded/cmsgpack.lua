@@ -10,6 +10,8 @@ do
 local byte, char, sub = string.byte, string.char, string.sub
 local floor, frexp, ldexp = math.floor, math.frexp, math.ldexp
 local maxNesting = 16
+-- The engine's math.huge is the largest number instead.
+local infinity = 2 ^ 1024
 
 -- Big-endian unsigned integers.
 
@@ -62,7 +64,7 @@ local function packFloat(n)
   if n ~= n then return char(203, 255, 248, 0, 0, 0, 0, 0, 0) end
   local sign = 0
   if n < 0 then sign, n = 2147483648, -n end
-  if n == math.huge then return char(202) .. u32(sign + 2139095040) end
+  if n == infinity then return char(202) .. u32(sign + 2139095040) end
   local mantissa, exponent = frexp(n)
   return float32(n, sign, mantissa, exponent) or float64(n, sign, mantissa, exponent)
 end
@@ -167,7 +169,7 @@ end
 local function float(sign, biased, top, bias, bits, width)
   local value
   if biased == top then
-    value = bits == 0 and math.huge or 0 / 0
+    value = bits == 0 and infinity or 0 / 0
   elseif biased == 0 then
     value = ldexp(bits, 1 - bias - width)
   else
@@ -287,7 +289,7 @@ rawset(_G, 'cmsgpack', {
     return join(parts)
   end,
   unpack = function(s)
-    local _, count, values = readAll(s, math.huge, 0)
+    local _, count, values = readAll(s, infinity, 0)
     return unpack(values, 1, count)
   end,
   unpack_one = function(s, offset) return unpackLimit(s, 1, offset) end,

@@ -26,11 +26,11 @@ func TestCmsgpackBytes(t *testing.T) {
 		{"string.rep('a', 65536)", "db00010000" + rep(65536)},
 		{"0", "00"}, {"127", "7f"}, {"128", "cc80"}, {"255", "ccff"}, {"256", "cd0100"},
 		{"65535", "cdffff"}, {"65536", "ce00010000"}, {"4294967295", "ceffffffff"},
-		{"4294967296", "cf0000000100000000"}, {"1733000012345", "cf000001937f1bfa39"},
+		{"4294967296", "cf0000000100000000"}, {"1733000012345", "cf000001937ed9a239"},
 		{"-1", "ff"}, {"-32", "e0"}, {"-33", "d0df"}, {"-128", "d080"}, {"-129", "d1ff7f"},
 		{"-32769", "d2ffff7fff"}, {"-2147483649", "d3ffffffff7fffffff"}, {"-2^63", "d38000000000000000"},
 		{"2^63", "ca5f000000"}, {"0.5", "ca3f000000"}, {"0.1", "cb3fb999999999999a"}, {"-0.25", "cabe800000"},
-		{"math.huge", "ca7f800000"}, {"-math.huge", "caff800000"}, {"2^-149", "ca00000001"}, {"2^-1074", "cb0000000000000001"},
+		{"2^1024", "ca7f800000"}, {"-2^1024", "caff800000"}, {"2^1023 * 1.5", "cb7fe8000000000000"}, {"2^-149", "ca00000001"}, {"2^-1074", "cb0000000000000001"},
 		{"2^-126", "ca00800000"}, {"2^128", "cb47f0000000000000"},
 		{"nil", "c0"}, {"false", "c2"}, {"true", "c3"}, {"tostring", "c0"},
 		{"{}", "90"}, {"{1, 'a', false}", "9301a161c2"},
@@ -53,6 +53,7 @@ func TestCmsgpackBytes(t *testing.T) {
 // both servers: numbers as they are packed, maps sorted.
 const readable = `
 local function show(v)
+	if v ~= v then return 'nan' end
 	if type(v) ~= 'table' then return cmsgpack.pack(v) end
 	local parts = {}
 	for k, e in pairs(v) do parts[#parts + 1] = show(k) .. '=' .. show(e) end
@@ -162,8 +163,8 @@ func TestCmsgpackUnpackInParts(t *testing.T) {
 			t.Errorf("20 levels pack to %x, want %x", got, want)
 		}
 		long := "local t = {} for i = 1, 20000 do t[i] = i end return #cmsgpack.pack(t)"
-		if got := c.Eval(t.Context(), long, nil).Val(); got != int64(59749) {
-			t.Errorf("20,000 numbers pack to %v bytes, want 59749", got)
+		if got := c.Eval(t.Context(), long, nil).Val(); got != int64(59621) {
+			t.Errorf("20,000 numbers pack to %v bytes, want 59621", got)
 		}
 	})
 }
@@ -204,7 +205,7 @@ func luaFloat() *rapid.Generator[string] {
 	return rapid.Map(rapid.OneOf(rapid.Float64(), rapid.Map(rapid.Float32(), func(f float32) float64 { return float64(f) })),
 		func(f float64) string {
 			mantissa, exponent := math.Frexp(f)
-			return fmt.Sprintf("math.ldexp(%.0f, %d) * 2^-40", math.Ldexp(mantissa, 53), exponent-13)
+			return fmt.Sprintf("math.ldexp(%.0f, %d)", math.Ldexp(mantissa, 53), exponent-53)
 		})
 }
 
@@ -216,7 +217,7 @@ func luaString() *rapid.Generator[string] {
 		}
 		return "'" + text.String() + "'"
 	})
-	long := rapid.Map(rapid.SampledFrom([]int{31, 32, 255, 256, 65535, 65536}), func(n int) string {
+	long := rapid.Map(rapid.SampledFrom([]int{31, 32, 255, 256, 1000}), func(n int) string {
 		return fmt.Sprintf("string.rep('\\255', %d)", n)
 	})
 	return rapid.OneOf(escaped, escaped, escaped, long)

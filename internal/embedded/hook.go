@@ -132,6 +132,8 @@ func adjust(cmd string, args []string) []string {
 		if len(args) == 4 && strings.EqualFold(args[0], "USAGE") && strings.EqualFold(args[2], "SAMPLES") {
 			return args[:2]
 		}
+	case "KEYS", "PSUBSCRIBE", "SCAN", "HSCAN", "SSCAN", "ZSCAN":
+		return safePatterns(cmd, args)
 	case "SET", "GETEX", "SETEX", "PSETEX", "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT":
 		if i := expiryTooFar(cmd, args, time.Now()); i > 0 {
 			return with(i, strconv.FormatUint(1<<63, 10))
