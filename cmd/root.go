@@ -21,9 +21,6 @@ Redis: the versioned store, the blob store and the warm store.
 Try it without a Redis: keyspacectl tour`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRun: func(*cobra.Command, []string) {
-			f.started = true
-		},
 	}
 	root.SetIn(f.In)
 	root.SetOut(f.Out)
@@ -42,7 +39,22 @@ Try it without a Redis: keyspacectl tour`,
 		newBlobCmd(f), newWarmCmd(f))
 	addGroup(root, "tool", "The tool",
 		newScriptsCmd(f), newSandboxCmd(f), newTourCmd(f), newVersionCmd(f), newCompletionCmd(f))
+	markStarted(root, f)
 	return root
+}
+
+// markStarted lets every command tell that it runs. What fails before that is
+// Cobra refusing flags, groups of flags or arguments: an error of usage.
+func markStarted(c *cobra.Command, f *Factory) {
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			f.started = true
+			return run(c, args)
+		}
+	}
+	for _, child := range c.Commands() {
+		markStarted(child, f)
+	}
 }
 
 func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {

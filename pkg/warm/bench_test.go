@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
 )
@@ -38,25 +36,3 @@ func BenchmarkList(b *testing.B) {
 		})
 	}
 }
-
-// fill writes the first n chunks of a segment, as other drivers leave them.
-func fill(t testing.TB, rdb redis.UniversalClient, store *warm.Store, seg warm.Segment, n int, payload []byte) {
-	t.Helper()
-	const batch = 1000
-	for from := 0; from < n; from += batch {
-		_, err := rdb.Pipelined(t.Context(), func(p redis.Pipeliner) error {
-			var members []redis.Z
-			for i := from; i < min(n, from+batch); i++ {
-				p.HSet(t.Context(), store.ChunkKey(seg, uint16(i)), "t", token(i), "b", payload)
-				members = append(members, redis.Z{Score: float64(i), Member: i})
-			}
-			p.ZAdd(t.Context(), store.IndexKey(seg), members...)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func token(i int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) }
