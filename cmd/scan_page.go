@@ -43,7 +43,7 @@ func (o *scanOptions) runPage(ctx context.Context, f *Factory) error {
 	} else {
 		err = printAll(out, records)
 		if page.Next != nil {
-			f.warn("next cursor: %s", page.Next)
+			f.tell("next cursor", "%s", page.Next)
 		}
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyspacectl/keyspacectl/internal/render"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
 func newSnapshotGCCmd(f *Factory) *cobra.Command {
@@ -21,7 +22,12 @@ rows expired for a minute. Keys that open snapshots hold back stay due.`,
   keyspacectl snapshot gc
   keyspacectl snapshot gc --batch 1000`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runSnapshotGC(c.Context(), f, o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.Batch < 1 || o.Batch > opaque.MaxCollectBatch {
+				return storeerr.New(storeerr.Invalid, "--batch is 1 to %d, not %d", opaque.MaxCollectBatch, o.Batch)
+			}
+			return runSnapshotGC(c.Context(), f, o)
+		},
 	}
 	c.Flags().IntVar(&o.Batch, "batch", opaque.DefaultCollectBatch, "work on this `number` of keys at a time, 1 to 2048")
 	addDryRun(c, &o.DryRun)
