@@ -3,6 +3,7 @@ package blob
 // Frames: what applications put inside blobs. The store never looks at them.
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -58,55 +59,99 @@ type ManifestChunk struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func isFrame(payload []byte) bool {
+// Kind is what a payload begins as.
+type Kind string
+
+// The kinds.
+const (
+	KindBytes    Kind = "bytes"    // no frame
+	KindChunk    Kind = "chunk"    // the frame of a Chunk
+	KindManifest Kind = "manifest" // the frame of a Manifest
+)
+
+// kindOf returns what a payload with such a head is.
+func kindOf(payload []byte) Kind {
 	if len(payload) < frameMagicBytes {
-		return false
+		return KindBytes
 	}
-	magic := string(payload[:frameMagicBytes])
-	return magic == chunkMagic || magic == manifestMagic
+	switch string(payload[:frameMagicBytes]) {
+	case chunkMagic:
+		return KindChunk
+	case manifestMagic:
+		return KindManifest
+	}
+	return KindBytes
 }
+
+// ErrCRC is in the chain of what DecodeFrame returns, and of the damage that
+// Stat finds, for a frame whose CRC-32C is wrong.
+var ErrCRC = errors.New("the CRC-32C is wrong")
 
 // DecodeFrame decodes the frame that a payload is, checking lengths and CRC.
 // It returns nil and no error for a payload that does not begin as a frame
 // does, and storeerr.Integrity for one that does and is no whole frame of a
 // known version.
 func DecodeFrame(payload []byte) (*Frame, error) {
-	if !isFrame(payload) {
-		return nil, nil
-	}
-	magic := string(payload[:frameMagicBytes])
-	frame, err := decodeFrame(magic, payload)
+	frame, err := decodeFrame(payload)
 	if err != nil {
-		return nil, storeerr.New(storeerr.Integrity, "decoding the %s frame: %w", magic, err)
+		return nil, err
 	}
 	return frame, nil
 }
 
-func decodeFrame(magic string, payload []byte) (*Frame, error) {
+// decodeFrame is DecodeFrame, but that a frame which is whole except for its
+// CRC comes along with the error.
+func decodeFrame(payload []byte) (*Frame, error) {
+	kind := kindOf(payload)
+	if kind == KindBytes {
+		return nil, nil
+	}
+	body, crcErr, err := openFrame(payload)
+	var frame *Frame
+	if err == nil {
+		frame, err = decodeBody(kind, body)
+	}
+	if err = cmp.Or(crcErr, err); err != nil {
+		err = storeerr.New(storeerr.Integrity, "decoding the frame of a %s: %w", kind, err)
+	}
+	return frame, err
+}
+
+// openFrame returns the body of a frame, and whether its CRC is right.
+func openFrame(payload []byte) (body []byte, crcErr, err error) {
 	header := reader{rest: payload[frameMagicBytes:]}
 	version, flags, length := header.uint8(), header.uint16(), header.uint32()
 	switch {
 	case header.short:
-		return nil, errShort
+		return nil, nil, errShort
 	case version != 1:
-		return nil, fmt.Errorf("version %d is not supported", version)
+		return nil, nil, fmt.Errorf("version %d is not supported", version)
 	case flags != 0:
-		return nil, fmt.Errorf("flags %#04x are not supported", flags)
+		return nil, nil, fmt.Errorf("flags %#04x are not supported", flags)
 	case uint64(len(payload)) != frameHeaderBytes+uint64(length)+frameCRCBytes:
-		return nil, fmt.Errorf("the body has %d bytes by its header, and the frame is %d long", length, len(payload))
+		return nil, nil, fmt.Errorf("the body has %d bytes by its header, and the frame is %d long", length, len(payload))
 	}
 	covered := payload[:len(payload)-frameCRCBytes]
 	want := binary.BigEndian.Uint32(payload[len(covered):])
 	if got := crc32.Checksum(covered, castagnoli); got != want {
-		return nil, fmt.Errorf("the CRC-32C is %08x, the frame says %08x", got, want)
+		crcErr = fmt.Errorf("%w: it is %08x, and the frame says %08x", ErrCRC, got, want)
 	}
-	body := reader{rest: covered[frameHeaderBytes:]}
-	if magic == chunkMagic {
-		chunk, err := decodeChunk(&body)
-		return &Frame{Chunk: chunk}, err
+	return covered[frameHeaderBytes:], crcErr, nil
+}
+
+func decodeBody(kind Kind, bytes []byte) (*Frame, error) {
+	body := reader{rest: bytes}
+	var frame Frame
+	var err error
+	if kind == KindChunk {
+		frame.Chunk, err = decodeChunk(&body)
+	} else {
+		frame.Manifest, err = decodeManifest(&body)
 	}
-	manifest, err := decodeManifest(&body)
-	return &Frame{Manifest: manifest}, err
+	if err != nil {
+		return nil, err
+	}
+	return &frame, nil
 }
 
 func decodeChunk(body *reader) (*Chunk, error) {

@@ -2,6 +2,7 @@ package blob_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"strings"
 	"testing"
@@ -151,20 +152,23 @@ func TestStat(t *testing.T) {
 	each(t, func(t *testing.T, rdb *redis.Client, store *blob.Store) {
 		for reference, payload := range map[string]string{
 			"bytes": "hello", "empty": "", "chunk": goldenChunk, "damaged": goldenChunk[:20],
-			"manifest": string(frame("ZLTM", 1, 0, join(manifestHead(1, 32, 1), manifestChunk(0, "r")))),
+			"wrong CRC": goldenChunk[:27] + "\x00",
+			"manifest":  string(frame("ZLTM", 1, 0, join(manifestHead(1, 32, 1), manifestChunk(0, "r")))),
 		} {
 			mustPut(t, store, reference, payload)
 		}
 		for _, test := range []struct {
 			reference                string
 			size                     int64
+			kind                     blob.Kind
 			chunk, manifest, damaged bool
 		}{
-			{"bytes", 5, false, false, false},
-			{"empty", 0, false, false, false},
-			{"chunk", 28, true, false, false},
-			{"manifest", 84, false, true, false},
-			{"damaged", 20, false, false, true},
+			{"bytes", 5, blob.KindBytes, false, false, false},
+			{"empty", 0, blob.KindBytes, false, false, false},
+			{"chunk", 28, blob.KindChunk, true, false, false},
+			{"manifest", 84, blob.KindManifest, false, true, false},
+			{"damaged", 20, blob.KindChunk, false, false, true},
+			{"wrong CRC", 28, blob.KindChunk, true, false, true},
 		} {
 			got, err := store.Stat(t.Context(), test.reference)
 			if err != nil {
@@ -176,8 +180,11 @@ func TestStat(t *testing.T) {
 			}
 			chunk := got.Frame != nil && got.Frame.Chunk != nil
 			manifest := got.Frame != nil && got.Frame.Manifest != nil
-			if chunk != test.chunk || manifest != test.manifest || (got.Damage != nil) != test.damaged {
-				t.Errorf("%s: frame %+v, damage %v", test.reference, got.Frame, got.Damage)
+			if got.Kind != test.kind || chunk != test.chunk || manifest != test.manifest || (got.Damage != nil) != test.damaged {
+				t.Errorf("%s: %s, frame %+v, damage %v", test.reference, got.Kind, got.Frame, got.Damage)
+			}
+			if wrong := errors.Is(got.Damage, blob.ErrCRC); wrong != (test.reference == "wrong CRC") {
+				t.Errorf("%s: a wrong CRC is %t", test.reference, wrong)
 			}
 			if chunk && got.Frame.Chunk.Data != nil {
 				t.Errorf("%s: stat brings the data", test.reference)

@@ -44,9 +44,11 @@ func (s *Store) Read(ctx context.Context, reference string) (Blob, error) {
 // Stat is what is known of a blob, and what its bytes say of themselves.
 type Stat struct {
 	Info
-	Frame *Frame // a whole and undamaged frame, its data left out; nil when the blob is just bytes
+	Kind  Kind   // what it begins as
+	Frame *Frame // its data left out; nil for KindBytes and a frame that cannot be decoded
 	// Damage is storeerr.Integrity when the blob begins as a frame does and is
-	// none; the store itself serves such a blob like any other.
+	// no whole one, or has a wrong CRC (ErrCRC); the store itself serves such a
+	// blob like any other.
 	Damage error
 }
 
@@ -67,29 +69,27 @@ func (s *Store) Stat(ctx context.Context, reference string) (Stat, error) {
 		return Stat{}, err
 	}
 	info.Size = length.Val()
-	if !isFrame([]byte(head.Val())) {
-		return Stat{Info: info}, nil
+	if kindOf([]byte(head.Val())) == KindBytes {
+		return Stat{Info: info, Kind: KindBytes}, nil
 	}
 	whole, err := s.Read(ctx, reference)
 	if err != nil {
 		return Stat{}, err
 	}
-	stat := Stat{Info: whole.Info}
-	frame, err := DecodeFrame(whole.Payload)
+	stat := Stat{Info: whole.Info, Kind: kindOf(whole.Payload)}
+	stat.Frame, err = decodeFrame(whole.Payload)
 	if err != nil {
 		stat.Damage = storeerr.New(storeerr.Integrity, "blob %q: %w", reference, err).AtKey(s.Key(reference))
-		return stat, nil
 	}
-	if frame.Chunk != nil {
-		frame.Chunk.Data = nil
+	if stat.Frame != nil && stat.Frame.Chunk != nil {
+		stat.Frame.Chunk.Data = nil
 	}
-	stat.Frame = frame
 	return stat, nil
 }
 
 // observe runs the read commands that ask queues together with the server's
 // time and the key's expiry, in one transaction. ask returns the command that
-// shows a wrong type.
+// shows a wrong type. With storeerr.NotFound the time comes along.
 func (s *Store) observe(ctx context.Context, reference string, ask func(p redis.Pipeliner, key string) redis.Cmder) (Info, error) {
 	key := s.Key(reference)
 	var clock *redis.TimeCmd
@@ -111,10 +111,10 @@ func (s *Store) observe(ctx context.Context, reference string, ask func(p redis.
 	if err != nil {
 		return Info{}, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
 	}
-	if left == noKey {
-		return Info{}, missing(reference)
-	}
 	now := clock.Val().UnixMilli()
+	if left == noKey {
+		return Info{Now: now}, missing(reference)
+	}
 	return Info{Reference: reference, ExpiresAt: expiry(now, left), Now: now}, nil
 }
 
