@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -87,16 +86,9 @@ func (o *putOptions) run(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
-	if !utf8.ValidString(o.key) {
-		f.note("the key is no valid UTF-8: other drivers cannot address it")
-	}
 	applied, err := f.write(ctx, store, batch, o.dryRun)
 	if err != nil {
 		return err
-	}
-	w := applied.Written[0]
-	if w.Replaced && w.ReplacedExpiry > 0 && w.ExpiresAt == 0 {
-		f.note("the row that was replaced had an expiry, this one lasts (see --keep-expiry)")
 	}
 	out.SetNow(applied.Now)
 	return out.One(writtenRecords(applied, o.dryRun)[0])

@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/keyspacectl/keyspacectl/internal/config"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -12,7 +14,7 @@ import (
 
 // NewRootCmd builds the whole command tree on a factory.
 func NewRootCmd(f *Factory) *cobra.Command {
-	root := &cobra.Command{
+	root := group(&cobra.Command{
 		Use:   "keyspacectl",
 		Short: "See into, script and move the stores that applications keep in Redis",
 		Long: `keyspacectl sees into, scripts and moves the stores that applications keep in
@@ -21,14 +23,18 @@ Redis: the versioned store, the blob store and the warm store.
 Try it without a Redis: keyspacectl tour`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-	}
+	})
 	root.SetIn(f.In)
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCmd(f))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return storeerr.New(storeerr.Invalid, "%w", err).WithHint("see `%s --help`", c.CommandPath())
+		hint := fmt.Sprintf("see `%s --help`", c.CommandPath())
+		if strings.HasPrefix(err.Error(), "unknown") {
+			hint += "; what begins with - and is no flag goes behind --"
+		}
+		return storeerr.New(storeerr.Invalid, "%w", err).WithHint("%s", hint)
 	})
 	config.RegisterFlags(root.PersistentFlags())
 	f.flags = root.PersistentFlags()
@@ -39,6 +45,8 @@ Try it without a Redis: keyspacectl tour`,
 		newBlobCmd(f), newWarmCmd(f))
 	addGroup(root, "tool", "The tool",
 		newScriptsCmd(f), newSandboxCmd(f), newTourCmd(f), newVersionCmd(f), newCompletionCmd(f))
+	root.SetHelpCommandGroupID("tool")
+	addCompletions(root, f)
 	markStarted(root, f)
 	return root
 }
@@ -73,12 +81,7 @@ func group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return nil
 		}
-		err := storeerr.New(storeerr.Invalid, "unknown command %q for %q", args[0], c.CommandPath())
-		c.SuggestionsMinimumDistance = 2
-		if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
-			return err.WithHint("did you mean %s?", strings.Join(similar, " or "))
-		}
-		return err.WithHint("see `%s --help`", c.CommandPath())
+		return unknownCommand(c, args[0])
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := c.Help(); err != nil {
@@ -87,4 +90,41 @@ func group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 		return nil
 	}
 	return c
+}
+
+func unknownCommand(group *cobra.Command, name string) error {
+	var names []string
+	for _, c := range group.Commands() {
+		names = append(names, append(c.Aliases, c.Name())...)
+	}
+	return unknown(group, names, name, "unknown command %q for %q", name, group.CommandPath())
+}
+
+// flagError is the error of flags that do not parse.
+func flagError(c *cobra.Command, err error) error {
+	if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
+		// The flag would have been for a command that there is not.
+		return unknownCommand(c, args[0])
+	}
+	missing, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return storeerr.New(storeerr.Invalid, "%w", err).WithHint("see `%s --help`", c.CommandPath())
+	}
+	var names []string
+	c.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, "--"+flag.Name) })
+	return unknown(c, names, "--"+missing.GetSpecifiedName(), "%w", err)
+}
+
+// unknown is an error of usage that names what was meant, if that is near.
+func unknown(c *cobra.Command, names []string, name, format string, args ...any) error {
+	err := storeerr.New(storeerr.Invalid, format, args...)
+	// Cobra measures how far apart words are, but for names of commands alone.
+	dictionary := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		dictionary.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	if similar := dictionary.SuggestionsFor(name); len(similar) > 0 {
+		return err.WithHint("did you mean %s?", strings.Join(similar, " or "))
+	}
+	return err.WithHint("see `%s --help`", c.CommandPath())
 }

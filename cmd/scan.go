@@ -142,6 +142,11 @@ func (o *scanOptions) run(ctx context.Context, f *Factory) error {
 		if rows == o.limit {
 			break
 		}
+		if rows%int64(o.PageSize) == 0 {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
 	}
 	progress.Stop()
 	if o.count {

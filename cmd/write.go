@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -26,10 +27,32 @@ func (f *Factory) write(ctx context.Context, store *opaque.Store, b opaque.Batch
 	if errors.Is(err, storeerr.Conflict) {
 		return nil, explain(ctx, store, b.Conditions, err)
 	}
-	if err == nil && !dryRun {
+	if err != nil {
+		return nil, err
+	}
+	f.noteWritten(applied)
+	if !dryRun {
 		_, _ = store.Collect(ctx, opaque.PassSize)
 	}
-	return applied, err
+	return applied, nil
+}
+
+// noteWritten tells what may not have been meant about what was written.
+func (f *Factory) noteWritten(applied *opaque.Applied) {
+	for _, w := range applied.Written {
+		if w.Outcome != opaque.OutcomePut {
+			continue
+		}
+		if !utf8.ValidString(w.Key) {
+			f.note("the key %q is no valid UTF-8: other drivers cannot address it", w.Key)
+		}
+		if w.Replaced && w.ReplacedExpiry > 0 && w.ExpiresAt == 0 {
+			f.note("the row of key %q that was replaced had an expiry, the new one lasts", w.Key)
+		}
+		if w.ExpiresAt > 0 && w.ExpiresAt <= applied.Now {
+			f.note("the row of key %q is expired already", w.Key)
+		}
+	}
 }
 
 // explain adds to a conflict what its conditions look like now.
