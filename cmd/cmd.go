@@ -4,11 +4,12 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"github.com/keyspacectl/keyspacectl/internal/render"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -22,54 +23,44 @@ func Main() int {
 }
 
 // Run runs one command line and returns its exit status. A failure is told on
-// the standard error.
+// the standard error. When ctx ends the command cleans up and returns within
+// two seconds, whatever it was waiting for.
 func (f *Factory) Run(ctx context.Context, args []string) int {
+	release := f.begin(ctx)
+	defer release()
 	root := NewRootCmd(f)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := f.execute(root)
 	if closeErr := f.close(); err == nil {
 		err = closeErr
+	} else if closeErr != nil {
+		f.warn("%v", closeErr)
 	}
-	if render.IsBrokenPipe(err) {
+	if errors.As(err, new(readerGone)) {
 		return exitDone
 	}
 	if err != nil && !f.started && storeerr.KindOf(err) == storeerr.Failed {
 		err = storeerr.New(storeerr.Invalid, "%w", err).WithHint("see `%s --help`", f.commandPath(root, args))
 	}
-	code, kind := codeOf(err, context.Cause(ctx))
+	failure := failureOf(err, context.Cause(ctx))
 	if err == nil || errors.As(err, &silent{}) || errors.As(err, &statusError{}) {
-		return code
+		return failure.Code
 	}
-	failure := render.Failure{Code: code, Kind: kind, Message: err.Error(), Hint: storeerr.HintOf(err)}
 	// Where the standard error is gone, nobody is left to tell.
-	_ = render.Error(f.Err, f.errorFormat(root), failure)
-	return code
+	_ = render.Error(f.Err, f.errorFormat(args), failure)
+	return failure.Code
 }
 
-// signalContext is cancelled by the first Ctrl-C, SIGTERM or SIGHUP, so that
-// the command can clean up; the second one ends the process as usual. A
-// broken pipe is an error of writing, not a signal.
-func signalContext(parent context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	pipes := make(chan os.Signal, 1)
-	signal.Notify(pipes, syscall.SIGPIPE)
-	go func() {
-		select {
-		case s := <-signals:
-			code := exitTerminated
-			if s == os.Interrupt {
-				code = exitInterrupt
-			}
-			cancel(interrupted{code})
-			signal.Stop(signals)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		cancel(nil)
-		signal.Stop(signals)
-		signal.Stop(pipes)
+// execute runs the command. What Cobra itself prints, such as help, is
+// gathered and written here, because Cobra does not tell when that fails.
+func (f *Factory) execute(root *cobra.Command) error {
+	var help bytes.Buffer
+	root.SetOut(&help)
+	if err := root.ExecuteContext(f.ctx); err != nil {
+		return err
 	}
+	if help.Len() > 0 {
+		_, _ = f.Out.Write(help.Bytes()) // f.out knows
+	}
+	return f.out.err
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/keyspacectl/keyspacectl/internal/render"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
@@ -81,28 +82,28 @@ type silent struct{ error }
 
 func (e silent) Unwrap() error { return e.error }
 
-// interrupted is the error of a command that a signal ended.
-type interrupted struct{ code int }
-
-func (e interrupted) Error() string {
-	if e.code == exitTerminated {
-		return "terminated"
-	}
-	return "interrupted"
-}
-
-// codeOf returns an error's exit status and the name of its kind. cause is
-// why the command's context ended, if it has.
-func codeOf(err, cause error) (code int, kind string) {
+// failureOf returns an error as it is told: its exit status, its kind, what to
+// say. cause is why the command's context ended, if it has.
+func failureOf(err, cause error) render.Failure {
 	if err == nil {
-		return exitDone, "done"
+		return render.Failure{Code: exitDone, Kind: "done"}
 	}
+	kind := storeerr.KindOf(err)
+	failure := render.Failure{Code: kindCodes()[kind], Kind: string(kind), Message: err.Error(), Hint: storeerr.HintOf(err)}
 	if status, ok := errors.AsType[statusError](err); ok {
-		return status.code, "failed"
+		failure.Code = status.code
+		return failure
 	}
-	if signal, ok := errors.AsType[interrupted](cause); ok && (errors.Is(err, context.Canceled) || errors.Is(err, storeerr.Partial)) {
-		return signal.code, signal.Error()
+	signal, ok := errors.AsType[interrupted](cause)
+	if !ok {
+		return failure
 	}
-	k := storeerr.KindOf(err)
-	return kindCodes()[k], string(k)
+	// What the store answered before stays an answer.
+	switch canceled := errors.Is(err, context.Canceled); {
+	case kind == storeerr.Partial, kind == storeerr.UnknownOutcome:
+		failure.Code, failure.Kind = signal.code(), signal.Error()
+	case canceled, kind == storeerr.Unavailable:
+		failure = render.Failure{Code: signal.code(), Kind: signal.Error(), Message: signal.Error()}
+	}
+	return failure
 }

@@ -28,7 +28,13 @@ type Factory struct {
 	Out    io.Writer
 	Err    io.Writer
 	Getenv func(string) string
+	// Width makes Out stand for a terminal of so many columns. 0 leaves it to
+	// what Out is.
+	Width int
 
+	ctx      context.Context // ends when the command should stop
+	over     context.Context // ends when it must
+	out      *output         // what Out has become
 	flags    *pflag.FlagSet
 	started  bool // the command line was understood, and the command runs
 	settings *config.Settings
@@ -39,6 +45,16 @@ type Factory struct {
 // NewFactory returns a factory on the streams and environment of the process.
 func NewFactory() *Factory {
 	return &Factory{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
+}
+
+// begin prepares the factory to run one command line until ctx ends. The
+// function it returns must be called behind that.
+func (f *Factory) begin(ctx context.Context) (release func()) {
+	f.ctx = ctx
+	f.over, release = afterGrace(ctx)
+	f.out = &output{Writer: f.Out, ctx: f.over}
+	f.In, f.Out = &input{Reader: f.In, ctx: ctx}, f.out
+	return release
 }
 
 // Settings loads the global settings once.
@@ -130,7 +146,7 @@ func (f *Factory) connect(a access) (redis.UniversalClient, error) {
 	if f.client != nil {
 		return f.client, nil
 	}
-	options := redisconn.Options{Target: s.Target, Timeout: s.Timeout}
+	options := redisconn.Options{Target: s.Target, Timeout: s.Timeout, Until: f.over}
 	if s.Verbose {
 		options.Trace = f.Err
 	}
@@ -151,7 +167,9 @@ func (f *Factory) connect(a access) (redis.UniversalClient, error) {
 // embed starts the embedded server on the settings' data file. It is saved
 // when the command line ends.
 func (f *Factory) embed(s *config.Settings) (redisconn.Target, error) {
-	server, err := embedded.Start(context.Background(), embedded.Options{Data: s.Target.Embedded})
+	ctx, cancel := context.WithTimeout(f.ctx, s.Timeout)
+	defer cancel()
+	server, err := embedded.Start(ctx, embedded.Options{Data: s.Target.Embedded})
 	if err != nil {
 		return redisconn.Target{}, err
 	}

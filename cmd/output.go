@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/keyspacectl/keyspacectl/internal/keyformat"
@@ -20,20 +21,20 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
+func isTerminal(s any) bool {
+	file, ok := stream(s).(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 func (f *Factory) inTerminal() bool  { return isTerminal(f.In) }
-func (f *Factory) outTerminal() bool { return isTerminal(f.Out) }
+func (f *Factory) outTerminal() bool { return f.Width > 0 || isTerminal(f.Out) }
 func (f *Factory) errTerminal() bool { return isTerminal(f.Err) }
 
 // width is the columns of the terminal that the output goes to, 0 for none.
 func (f *Factory) width() int {
-	file, ok := f.Out.(*os.File)
-	if !ok {
-		return 0
+	file, ok := stream(f.Out).(*os.File)
+	if f.Width > 0 || !ok {
+		return f.Width
 	}
 	width, _, err := term.GetSize(int(file.Fd()))
 	if err != nil {
@@ -106,14 +107,17 @@ func (f *Factory) checkRaw(value string, force bool) error {
 }
 
 // errorFormat is the format for errors: also before, or without, settings.
-func (f *Factory) errorFormat(root *cobra.Command) render.Format {
-	name := root.PersistentFlags().Lookup("output").Value.String()
+func (f *Factory) errorFormat(args []string) render.Format {
 	if f.settings != nil {
-		name = string(f.settings.Output)
-	} else if name == "" {
-		name = f.Getenv("KEYSPACECTL_OUTPUT")
+		return f.settings.Output
 	}
-	return render.Format(name)
+	// Cobra stops at what it does not understand; -o may stand behind that.
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.Usage = func() {}
+	name := flags.StringP("output", "o", f.Getenv("KEYSPACECTL_OUTPUT"), "")
+	_ = flags.Parse(args)
+	return render.Format(*name)
 }
 
 // note tells something that is good to know, unless --quiet.

@@ -4,6 +4,7 @@
 package redisconn
 
 import (
+	"context"
 	"io"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,10 @@ type Options struct {
 	Target  Target
 	Timeout time.Duration // bounds dialing, the handshake, and each wait for progress; above zero
 	Trace   io.Writer     // gets a line for each command, or nil
+	// Until, unless nil, closes every connection when it ends, commands under
+	// way or not, and lets none be opened any more. The client library notices
+	// the end of a command's own context only between sending and receiving.
+	Until context.Context
 }
 
 // Open returns a client that dials when its first command is run.
@@ -52,7 +57,10 @@ func Open(o Options) (redis.UniversalClient, error) {
 	logging.Disable()
 
 	var sent atomic.Int64
-	dialer := &dialer{target: t, timeout: o.Timeout, sent: &sent}
+	dialer := &dialer{target: t, timeout: o.Timeout, sent: &sent, until: o.Until}
+	if o.Until == nil {
+		dialer.until = context.Background()
+	}
 	opt := &redis.Options{
 		Network:  t.Network,
 		Addr:     t.Addr,

@@ -26,6 +26,7 @@ type dialer struct {
 	target  Target
 	timeout time.Duration
 	sent    *atomic.Int64
+	until   context.Context // all connections close when it ends
 }
 
 // dial connects and, where the target wants it, speaks TLS. Its errors are
@@ -34,10 +35,13 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	by := time.Now().Add(d.timeout)
 	ctx, cancel := context.WithDeadline(ctx, by)
 	defer cancel()
+	defer context.AfterFunc(d.until, cancel)()
 	raw, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, dialError(addr, err)
 	}
+	// Closing is for good, where a deadline could be set anew.
+	context.AfterFunc(d.until, func() { _ = raw.Close() })
 	c := &conn{Conn: raw, addr: addr, idle: d.timeout, sent: d.sent, readyBy: by}
 	if !d.target.TLS {
 		if sys, ok := raw.(syscall.Conn); ok {

@@ -122,6 +122,8 @@ func plain(err error) string {
 		return "timed out"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the server closed the connection"
+	case errors.Is(err, net.ErrClosed):
+		return "the connection was closed"
 	}
 	return err.Error()
 }

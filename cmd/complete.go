@@ -1,0 +1,145 @@
+// Completion of arguments and flags, as the shell scripts of the command
+// completion ask for it. What goes wrong here completes to nothing: there is
+// nobody to tell.
+
+package cmd
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyspacectl/keyspacectl/internal/config"
+	"github.com/keyspacectl/keyspacectl/internal/keyformat"
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+)
+
+const (
+	completionTime  = 700 * time.Millisecond // a shell waits for us, and somebody for the shell
+	completionItems = 50
+)
+
+// candidates returns what the word that is being typed may become.
+type candidates func(ctx context.Context, f *Factory, word string) []string
+
+// addCompletions adds completion to the flags and arguments of a tree that
+// have one. All other arguments are left to the shell, as names of files.
+func addCompletions(root *cobra.Command, f *Factory) {
+	for _, s := range config.All() {
+		if len(s.Choices) > 0 && root.PersistentFlags().Lookup(s.Name) != nil {
+			// It fails only for a flag that does not exist or has one already.
+			_ = root.RegisterFlagCompletionFunc(s.Name, cobra.FixedCompletions(s.Choices, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	complete(root, f, keyCandidates, 1, "put", "history", "scan")
+	complete(root, f, keyCandidates, opaque.MaxBatchKeys, "read", "delete")
+	complete(root, f, scriptCandidates, 1, "scripts show")
+	complete(root, f, blobCandidates, 1, "blob read", "blob renew", "blob delete", "blob stat")
+	complete(root, f, segmentCandidates, 1, "warm list", "warm read", "warm cas", "warm delete")
+}
+
+// complete gives the first arguments of commands their candidates.
+func complete(root *cobra.Command, f *Factory, find candidates, arguments int, paths ...string) {
+	for _, path := range paths {
+		c, rest, err := root.Find(strings.Fields(path))
+		if err != nil || len(rest) > 0 {
+			continue
+		}
+		c.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			if len(args) >= arguments {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			ctx, cancel := context.WithTimeout(f.ctx, completionTime)
+			defer cancel()
+			f.ctx = ctx // bounds what the factory opens, too
+			return find(ctx, f, word), cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+}
+
+// keyCandidates are keys of the versioned store, read live: a shell must not
+// open snapshots.
+func keyCandidates(ctx context.Context, f *Factory, word string) []string {
+	s, err := f.Settings()
+	if err != nil {
+		return nil
+	}
+	prefix, err := keyformat.Parse(s.KeyFormat, word)
+	if err != nil {
+		return nil
+	}
+	store, err := f.opaque(reads)
+	if err != nil {
+		return nil
+	}
+	var words []string
+	for row, err := range store.Scan(ctx, opaque.ScanOptions{Prefix: prefix, Live: true, PageSize: completionItems}) {
+		if err != nil || len(words) == completionItems {
+			break
+		}
+		if text, ok := asWord(s.KeyFormat, row.Key); ok && strings.HasPrefix(text, word) {
+			words = append(words, text)
+		}
+	}
+	return words
+}
+
+// asWord writes a key as an argument in a key format, if it can stand there.
+func asWord(format, key string) (string, bool) {
+	switch format {
+	case keyformat.Escaped:
+		return keyformat.Escape(key), true
+	case keyformat.Hex:
+		return hex.EncodeToString([]byte(key)), true
+	case keyformat.Literal:
+		return key, utf8.ValidString(key) && !strings.ContainsFunc(key, keyformat.Unsafe)
+	}
+	return "", false
+}
+
+func scriptCandidates(context.Context, *Factory, string) []string {
+	var words []string
+	for _, s := range luascripts.All() {
+		words = append(words, s.Name+"\t"+scriptRecord{Script: s}.purpose())
+	}
+	return words
+}
+
+func blobCandidates(ctx context.Context, f *Factory, word string) []string {
+	store, err := f.blobs(reads)
+	if err != nil {
+		return nil
+	}
+	var words []string
+	for blob, err := range store.List(ctx, word) {
+		if err != nil || len(words) == completionItems {
+			break
+		}
+		if text, ok := asWord(keyformat.Literal, blob.Reference); ok {
+			words = append(words, text)
+		}
+	}
+	return words
+}
+
+func segmentCandidates(ctx context.Context, f *Factory, word string) []string {
+	store, err := f.warm(reads)
+	if err != nil {
+		return nil
+	}
+	var words []string
+	for segment, err := range store.Segments(ctx, new("")) {
+		if err != nil || len(words) == completionItems {
+			break
+		}
+		if strings.HasPrefix(segment.Name, word) {
+			words = append(words, segment.Name)
+		}
+	}
+	return words
+}
