@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
 
+	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
 )
@@ -16,8 +17,16 @@ import (
 // TestModel runs random operations against the store and a map of what it
 // should hold.
 func TestModel(t *testing.T) {
-	each(t, func(t *testing.T, rdb *redis.Client, store *warm.Store) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		rdb := s.Client(t)
+		store := open(t, rdb, s.Prefix(t))
+		runs := 0
 		rapid.Check(t, func(rt *rapid.T) {
+			// The embedded server takes about a millisecond a script.
+			if runs++; runs > 20 && !s.Real {
+				return
+			}
 			rdb.FlushDB(t.Context())
 			m := model{t: t, rdb: rdb, store: store, held: map[uint16]row{}}
 			rt.Repeat(map[string]func(*rapid.T){
