@@ -29,13 +29,7 @@ Try it without a Redis: keyspacectl tour`,
 	root.SetErr(f.Err)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCmd(f))
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		hint := fmt.Sprintf("see `%s --help`", c.CommandPath())
-		if strings.HasPrefix(err.Error(), "unknown") {
-			hint += "; what begins with - and is no flag goes behind --"
-		}
-		return storeerr.New(storeerr.Invalid, "%w", err).WithHint("%s", hint)
-	})
+	root.SetFlagErrorFunc(flagError)
 	config.RegisterFlags(root.PersistentFlags())
 	f.flags = root.PersistentFlags()
 
@@ -95,7 +89,7 @@ func group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 func unknownCommand(group *cobra.Command, name string) error {
 	var names []string
 	for _, c := range group.Commands() {
-		names = append(names, append(c.Aliases, c.Name())...)
+		names = append(append(names, c.Name()), c.Aliases...)
 	}
 	return unknown(group, names, name, "unknown command %q for %q", name, group.CommandPath())
 }
@@ -107,8 +101,12 @@ func flagError(c *cobra.Command, err error) error {
 		return unknownCommand(c, args[0])
 	}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok {
+	switch {
+	case !ok:
 		return storeerr.New(storeerr.Invalid, "%w", err).WithHint("see `%s --help`", c.CommandPath())
+	case missing.GetSpecifiedShortnames() != "":
+		return storeerr.New(storeerr.Invalid, "%w", err).
+			WithHint("see `%s --help`; what begins with - and is no flag goes behind --", c.CommandPath())
 	}
 	var names []string
 	c.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, "--"+flag.Name) })
