@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -187,6 +188,52 @@ func TestDeleteUnder(t *testing.T) {
 		rows, damaged, err := scanned(ctx, f, ScanOptions{Live: true})
 		if err != nil || fmt.Sprint(keysOfRows(rows), damaged) != "[abc b] [a*]" {
 			t.Errorf("left %q, damaged %q, %v", keysOfRows(rows), damaged, err)
+		}
+	})
+}
+
+// What was there goes, whatever is written behind the walk's back; each key
+// counts once.
+func TestDeleteUnderBesideWriters(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		ctx := context.Background()
+		f := newFixture(t, s)
+		const old = 2000
+		var b Batch
+		for i := range old {
+			b.Mutations = append(b.Mutations, Put(fmt.Sprintf("p/%05d", i), "old", Never()))
+		}
+		f.write(t, b)
+		f.do(t, "ZADD", f.keys.Index(), 0, "p/"+strings.Repeat("x", MaxKeyBytes))
+
+		stop, wrote := make(chan struct{}), make(chan int)
+		go func() {
+			n := 0
+			for ; ; n++ {
+				select {
+				case <-stop:
+					wrote <- n
+					return
+				default:
+					f.put(t, fmt.Sprintf("p/%05d-new", n*7%old), "new")
+				}
+			}
+		}()
+		d, err := f.DeleteUnder(ctx, "p/", DeleteUnderOptions{})
+		close(stop)
+		added := <-wrote
+		if err != nil || d.Deleted < old || d.Deleted > int64(old+added) || len(d.Skipped) != 1 {
+			t.Errorf("deleted %d of %d old and %d new keys, skipped %v, %v", d.Deleted, old, added, d.Skipped, err)
+		}
+		rows, _, err := scanned(ctx, f, ScanOptions{Prefix: "p/"})
+		if err != nil || int64(len(rows)) > int64(old+added)-d.Deleted {
+			t.Errorf("%d rows are left after %d were deleted, %v", len(rows), d.Deleted, err)
+		}
+		for _, row := range rows {
+			if row.Value == "old" {
+				t.Errorf("key %q is still there", row.Key)
+			}
 		}
 	})
 }

@@ -3,6 +3,7 @@ package opaque
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
@@ -44,7 +45,7 @@ func (s *Store) DeleteUnder(ctx context.Context, prefix string, o DeleteUnderOpt
 		if o.DryRun {
 			work = s.countLive
 		}
-		if err := work(ctx, &d, keys); err != nil {
+		if err := work(ctx, &d, s.addressable(&d, keys)); err != nil {
 			return d, err
 		}
 		d.Last = keys[len(keys)-1]
@@ -52,6 +53,18 @@ func (s *Store) DeleteUnder(ctx context.Context, prefix string, o DeleteUnderOpt
 			o.Progress(d)
 		}
 	}
+}
+
+// addressable leaves out what is in the index but no key can be: empty, or too
+// long.
+func (s *Store) addressable(d *DeletedUnder, keys []string) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+		err := checkKey(key)
+		if err != nil {
+			d.Skipped = append(d.Skipped, s.damaged(key, "the index holds it, and "+err.Error()))
+		}
+		return err != nil
+	})
 }
 
 // deleteKeys deletes keys in one batch, without those that refuse it.
@@ -87,6 +100,9 @@ func (s *Store) deleteKeys(ctx context.Context, d *DeletedUnder, keys []string) 
 }
 
 func (s *Store) countLive(ctx context.Context, d *DeletedUnder, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
 	now, readings, err := s.Read(ctx, keys...)
 	if err != nil {
 		return err
