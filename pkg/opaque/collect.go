@@ -38,7 +38,7 @@ func (s *Store) Collect(ctx context.Context, limit int) (Collected, error) {
 	if err != nil {
 		return c, err
 	}
-	_, err = s.collect(ctx, &c, keysOf(due))
+	_, err = s.collect(ctx, &c, membersOf(due))
 	return c, err
 }
 

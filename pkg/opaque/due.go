@@ -4,47 +4,30 @@ package opaque
 
 import (
 	"context"
-	"strconv"
 
-	"github.com/redis/go-redis/v9"
-
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
-
-type dueKey struct {
-	key   string
-	score float64
-}
-
-func keysOf(due []dueKey) []string {
-	keys := make([]string, len(due))
-	for i, d := range due {
-		keys[i] = d.key
-	}
-	return keys
-}
 
 // due reads at most limit keys from the queue whose score lies between from
 // and until, past the first skip of them. An empty until is the server's now,
 // which it returns.
-func (s *Store) due(ctx context.Context, from, until string, skip, limit int) (string, []dueKey, error) {
-	if until == "" {
-		now, err := s.rdb.Time(ctx).Result()
-		if err != nil {
-			return "", nil, storeerr.FromRedis(err, storeerr.Reads, "reading the server's time")
-		}
-		until = strconv.FormatInt(milliseconds(now), 10)
-	}
-	members, err := s.rdb.ZRangeByScoreWithScores(ctx, s.keys.Cleanup(),
-		&redis.ZRangeBy{Min: from, Max: until, Offset: int64(skip), Count: int64(limit)}).Result()
+func (s *Store) due(ctx context.Context, from, until string, skip, limit int) (string, []scored, error) {
+	reply, err := luascripts.Must("opaque_due").
+		Run(ctx, s.rdb, []string{s.keys.Cleanup()}, from, until, skip, limit).StringSlice()
 	if err != nil {
 		return "", nil, storeerr.FromRedis(err, storeerr.Reads, "reading what is due for collection")
 	}
-	due := make([]dueKey, len(members))
-	for i, z := range members {
-		due[i] = dueKey{z.Member.(string), z.Score}
+	due, err := scoredMembers(reply[1:])
+	return reply[0], due, err
+}
+
+func membersOf(entries []scored) []string {
+	members := make([]string, len(entries))
+	for i, z := range entries {
+		members[i] = z.member
 	}
-	return until, due, nil
+	return members
 }
 
 // dueWalk goes through the keys that were due at its first step, in the order
@@ -55,7 +38,7 @@ type dueWalk struct {
 	until string   // the moment of the first step, in ms
 	from  string   // the score to go on at
 	skip  int      // how many keys of that score stay
-	last  []dueKey // the batch handed out
+	last  []scored // the batch handed out
 }
 
 func (w *dueWalk) next(ctx context.Context, s *Store) ([]string, error) {
@@ -65,18 +48,17 @@ func (w *dueWalk) next(ctx context.Context, s *Store) ([]string, error) {
 	}
 	until, due, err := s.due(ctx, from, w.until, w.skip, w.batch)
 	w.until, w.last = until, due
-	return keysOf(due), err
+	return membersOf(due), err
 }
 
 // stayed says which keys of the last batch are still in the queue.
 func (w *dueWalk) stayed(stay map[string]bool) {
-	score := w.last[len(w.last)-1].score
-	from := strconv.FormatFloat(score, 'f', -1, 64)
-	if from != w.from {
+	end := w.last[len(w.last)-1]
+	if from := end.scoreText(); from != w.from {
 		w.from, w.skip = from, 0
 	}
 	for _, d := range w.last {
-		if d.score == score && stay[d.key] {
+		if d.score == end.score && stay[d.member] {
 			w.skip++
 		}
 	}

@@ -3,10 +3,8 @@ package opaque
 import (
 	"context"
 	"fmt"
-	"strconv"
 
-	"github.com/redis/go-redis/v9"
-
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
@@ -25,17 +23,10 @@ func (s *Store) History(ctx context.Context, key string) (now int64, versions []
 	if err := checkKey(key); err != nil {
 		return 0, nil, err
 	}
-	row := s.keys.Row(key)
-	below := "+inf"
 	// Newest to oldest: what is written meanwhile is above, and is not mixed in.
-	for {
-		var clock *redis.TimeCmd
-		var members *redis.ZSliceCmd
-		_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			clock = p.Time(ctx)
-			members = p.ZRevRangeByScoreWithScores(ctx, row, &redis.ZRangeBy{Max: below, Min: "-inf", Count: historyPage})
-			return nil
-		})
+	for highest := "+inf"; ; {
+		reply, err := luascripts.Must("opaque_history").
+			Run(ctx, s.rdb, []string{s.keys.Row(key)}, highest, historyPage).StringSlice()
 		if isWrongType(err) {
 			return 0, nil, s.damaged(key, "it is no sorted set")
 		}
@@ -43,17 +34,23 @@ func (s *Store) History(ctx context.Context, key string) (now int64, versions []
 			return 0, nil, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading the history of key %q", key))
 		}
 		if now == 0 {
-			now = milliseconds(clock.Val())
+			if now, err = parseMilliseconds(reply[0]); err != nil {
+				return 0, nil, err
+			}
 		}
-		for _, z := range members.Val() {
+		page, err := scoredMembers(reply[1:])
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, z := range page {
 			v := s.version(key, z)
 			v.Live = len(versions) == 0 && v.Err == nil && v.LiveAt(now)
 			versions = append(versions, v)
 		}
-		if len(members.Val()) < historyPage {
+		if len(page) < historyPage {
 			return now, versions, nil
 		}
-		below = "(" + strconv.FormatFloat(members.Val()[historyPage-1].Score, 'f', -1, 64)
+		highest = "(" + page[historyPage-1].scoreText()
 	}
 }
 
@@ -61,7 +58,7 @@ func (s *Store) History(ctx context.Context, key string) (now int64, versions []
 // versions, of at most 1 MiB each.
 const historyPage = 32
 
-func (s *Store) version(key string, z redis.Z) Version {
-	m, err := s.decode(key, z.Member.(string))
-	return Version{Member: m, Sequence: int64(z.Score), Err: err}
+func (s *Store) version(key string, z scored) Version {
+	m, err := s.decode(key, z.member)
+	return Version{Member: m, Sequence: int64(z.score), Err: err}
 }

@@ -3,7 +3,6 @@ package opaque
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
@@ -50,5 +49,3 @@ func reading(keys []string) string {
 	}
 	return fmt.Sprintf("reading %d keys", len(keys))
 }
-
-func milliseconds(t time.Time) int64 { return t.UnixMilli() }

@@ -1,10 +1,10 @@
 package opaque
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,23 +123,26 @@ type SnapshotState struct {
 // Snapshots lists the snapshots that the store knows, oldest boundary first,
 // and the server's time.
 func (s *Store) Snapshots(ctx context.Context) (now int64, states []SnapshotState, err error) {
-	var clock *redis.TimeCmd
-	var expiry, boundary *redis.ZSliceCmd
-	var sequence *redis.StringCmd
-	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		clock = p.Time(ctx)
-		expiry = p.ZRangeWithScores(ctx, s.keys.SnapshotExpiry(), 0, -1)
-		boundary = p.ZRangeWithScores(ctx, s.keys.SnapshotBoundary(), 0, -1)
-		sequence = p.Get(ctx, s.keys.Sequence())
-		return nil
-	})
-	if err != nil && err != redis.Nil {
+	keys := []string{s.keys.Sequence(), s.keys.SnapshotExpiry(), s.keys.SnapshotBoundary()}
+	reply, err := luascripts.Must("opaque_snapshots").Run(ctx, s.rdb, keys).Slice()
+	if err != nil {
 		return 0, nil, storeerr.FromRedis(err, storeerr.Reads, "listing snapshots")
 	}
-	now = milliseconds(clock.Val())
-	counter, err := sequence.Int64()
-	if err != nil && err != redis.Nil {
+	now, err = parseMilliseconds(fmt.Sprint(reply[0]))
+	if err != nil {
+		return 0, nil, err
+	}
+	counter, err := strconv.ParseInt("0"+fmt.Sprint(reply[1]), 10, 64)
+	if err != nil {
 		return 0, nil, storeerr.New(storeerr.Integrity, "the counter is no integer").AtKey(s.keys.Sequence())
+	}
+	expiry, err := scoredMembers(texts(reply[2]))
+	if err != nil {
+		return 0, nil, err
+	}
+	boundary, err := scoredMembers(texts(reply[3]))
+	if err != nil {
+		return 0, nil, err
 	}
 	byID := map[string]*SnapshotState{}
 	state := func(id string) *SnapshotState {
@@ -148,15 +151,15 @@ func (s *Store) Snapshots(ctx context.Context) (now int64, states []SnapshotStat
 		}
 		return byID[id]
 	}
-	for _, z := range expiry.Val() {
-		st := state(z.Member.(string))
-		st.ExpiresAt = int64(z.Score)
+	for _, z := range expiry {
+		st := state(z.member)
+		st.ExpiresAt = int64(z.score)
 		st.Ended = st.ExpiresAt <= now-endedAfter
 	}
-	for _, z := range boundary.Val() {
-		st := state(z.Member.(string))
-		st.Boundary = strconv.FormatFloat(z.Score, 'f', -1, 64)
-		st.Behind = counter - int64(z.Score)
+	for _, z := range boundary {
+		st := state(z.member)
+		st.Boundary = z.scoreText()
+		st.Behind = counter - int64(z.score)
 	}
 	if err := s.readSnapshotRecords(ctx, byID); err != nil {
 		return 0, nil, err
@@ -165,10 +168,7 @@ func (s *Store) Snapshots(ctx context.Context) (now int64, states []SnapshotStat
 		states = append(states, *st)
 	}
 	slices.SortFunc(states, func(a, b SnapshotState) int {
-		if a.Behind != b.Behind {
-			return int(min(max(b.Behind-a.Behind, math.MinInt32), math.MaxInt32))
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(cmp.Compare(b.Behind, a.Behind), cmp.Compare(a.ID, b.ID))
 	})
 	return now, states, nil
 }
