@@ -28,15 +28,15 @@ type clock struct {
 	rest  time.Duration // how long it then rests
 }
 
-// start sets the time for the first time; from then on keys expire.
-func (c *clock) start(mini *miniredis.Miniredis) {
+// start sets the time for the first time and returns it; from then on keys
+// expire.
+func (c *clock) start(mini *miniredis.Miniredis) time.Time {
+	now := time.Now().Truncate(time.Millisecond)
 	c.mini = mini
-	mini.SetTime(c.now())
+	mini.SetTime(now)
 	mini.ClockTTL(true)
+	return now
 }
-
-// now returns this machine's time in whole milliseconds.
-func (c *clock) now() time.Time { return time.Now().Truncate(time.Millisecond) }
 
 // advance moves the server's time to now, and expires what is due. It waits
 // for a running script, so no script may call it.
@@ -47,7 +47,7 @@ func (c *clock) advance() {
 		return
 	}
 	began := time.Now()
-	c.mini.SetTime(c.now())
+	c.mini.SetTime(began.Truncate(time.Millisecond))
 	c.mini.DB(0) // any access works off what is due, in all databases
 	c.moved = time.Now()
 	c.rest = min(restPerCost*c.moved.Sub(began), maxRest)

@@ -32,10 +32,18 @@ const databases = 16
 // Each run of a script allocates 16 bytes a slot, so more would slow down all.
 const luaSlots = 16 << 10
 
-// raiseLuaLimits sets the size for every Lua state made in this process from
-// now on: miniredis has no option for it, so the default itself is raised,
-// once, before the first server starts.
-var raiseLuaLimits = sync.OnceFunc(func() { lua.RegistrySize = luaSlots })
+// luaArray is the greatest index that Lua tables keep in an array, which they
+// fill from 1 on. With the default of 67,108,864 one stray number as a key takes
+// a gigabyte; arrays may grow up to it all the same.
+const luaArray = 1 << 20
+
+// setLuaLimits sets the limits for every Lua state made in this process from
+// now on: miniredis has no options for them, so the engine's own defaults are
+// changed, once, before the first server starts.
+var setLuaLimits = sync.OnceFunc(func() {
+	lua.RegistrySize = luaSlots
+	lua.MaxArrayIndex = luaArray
+})
 
 // Options say how to start a server.
 type Options struct {
@@ -43,7 +51,8 @@ type Options struct {
 	// "127.0.0.1:6390" or "localhost:0"; empty is a free port of 127.0.0.1.
 	Addr string
 	// Data is the file that keeps the data from one run to the next; a file
-	// that does not exist is an empty store. Empty keeps nothing.
+	// that does not exist is an empty store. A lock file of the same name and
+	// ".lock" stays beside it. Empty keeps nothing.
 	Data string
 }
 
@@ -77,14 +86,16 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	raiseLuaLimits()
+	setLuaLimits()
 	s := &Server{mini: miniredis.NewMiniRedis()}
-	s.clock.start(s.mini)
 	if opts.Data != "" {
 		if s.data, err = openData(ctx, opts.Data); err != nil {
 			return nil, err
 		}
-		if err := s.data.load(s.mini, s.clock.now()); err != nil {
+	}
+	now := s.clock.start(s.mini)
+	if s.data != nil {
+		if err := s.data.load(s.mini, now); err != nil {
 			return nil, joinUnlock(err, s.data)
 		}
 	}

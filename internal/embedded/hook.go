@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +120,7 @@ func unkept(cmd string) bool {
 // transaction as failed: it gets arguments that it refuses.
 func adjust(cmd string, args []string) []string {
 	with := func(i int, value string) []string {
-		changed := append([]string{}, args...)
+		changed := slices.Clone(args)
 		changed[i] = value
 		return changed
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// redisVersion is the version of Redis whose commands miniredis is made after.
-const redisVersion = "7.2.4"
+// redisVersion is the version that miniredis claims in HELLO.
+const redisVersion = "8.4.0"
 
 // info returns the sections asked for, all of them when none is named. The
 // server keeps all data in memory, evicts none and has no replicas.

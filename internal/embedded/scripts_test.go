@@ -108,6 +108,7 @@ func TestScriptReplies(t *testing.T) {
 			"redis.call('ZADD', 'other', 'GT', 'CH', 7, 'n'), redis.call('ZADD', 'other', 'XX', 7, 'o'), redis.call('ZSCORE', 'other', 'n')}", "[1 0 1 0 7]"},
 		{"local t = {} for i = 1, 7900 do t[i] = 'k' .. i end return redis.call('DEL', unpack(t))", "0"},
 		{"local t = {} for i = 1, 7900 do t[i] = 'k' .. i end return #table.concat(t)", "38393"},
+		{"local t = {} t[50000000] = 'sparse' return t[50000000]", "sparse"},
 		{"return redis.call('HSTRLEN', 'h', 'f')", "5"},
 	}
 	testserver.Each(t, func(t *testing.T, s testserver.Server) {
