@@ -14,8 +14,8 @@ import (
 
 // The nodes of the mesh, by their ids.
 const (
-	nodeA = "0f3c9a51d2e84b67"
-	nodeB = "7be2104c88f1d93a"
+	nodeA = "a0f3c951d2e84b67"
+	nodeB = "b7e2104c88f1d93a"
 	nodeC = "c4580e6fa7132b9d"
 )
 
@@ -57,7 +57,7 @@ func mesh() []opaque.Mutation {
 		put("zlink:v11:owner-counter", "17"),
 		put("zlink:v11:object-counter", "4096"),
 		put("zlink:v11:capacity:eu:"+nodeA, `{"active":12,"pending":1}`),
-		opaque.Put(key("creation-terminal", nodeA, "4", strings.Repeat("5e", 16)), "\x01\x00\xfe\xff done", opaque.After(7*24*time.Hour)),
+		opaque.Put(key("creation-terminal", nodeA, "4", strings.Repeat("e5", 16)), "\x01\x00\xfe\xff done", opaque.After(7*24*time.Hour)),
 	}
 }
 
