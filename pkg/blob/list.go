@@ -96,34 +96,25 @@ func (l *listing) unseen(keys []string) []string {
 	return fresh
 }
 
-// page yields the sizes and expiries of keys, read in one transaction.
+// page yields the sizes and expiries of keys, as of one moment.
 func (l *listing) page(ctx context.Context, keys []string, yield func(Info, error) bool) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	var clock *redis.TimeCmd
-	lengths, ttls := make([]*redis.IntCmd, len(keys)), make([]*redis.Cmd, len(keys))
-	_, err := l.store.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		clock = p.Time(ctx)
-		for i, key := range keys {
-			lengths[i], ttls[i] = p.StrLen(ctx, key), p.Do(ctx, "PTTL", key)
-		}
-		return nil
-	})
-	if err != nil && !isWrongType(err) {
+	now, all, err := l.store.facts(ctx, keys, 0)
+	if err != nil {
 		return err
 	}
-	now := clock.Val().UnixMilli()
-	for i, key := range keys {
-		left, err := ttls[i].Int64()
-		if err != nil {
-			return err
-		}
-		if left == noKey {
+	for i, f := range all {
+		if f.ttl == noKey {
 			continue
 		}
-		info := Info{Reference: key[len(l.store.domain):], Size: lengths[i].Val(), ExpiresAt: expiry(now, left), Now: now}
-		if !yield(info, l.store.checkListed(info.Reference, lengths[i].Err())) {
+		info := Info{Reference: keys[i][len(l.store.domain):], ExpiresAt: expiry(now, f.ttl), Now: now}
+		err := l.store.checkListed(info.Reference, f.foreign)
+		if err == nil {
+			info.Size = f.size
+		}
+		if !yield(info, err) {
 			return errStop
 		}
 	}
@@ -131,8 +122,8 @@ func (l *listing) page(ctx context.Context, keys []string, yield func(Info, erro
 }
 
 // checkListed names what is wrong with a key found under the store's own name.
-func (s *Store) checkListed(reference string, lengthErr error) error {
-	if isWrongType(lengthErr) {
+func (s *Store) checkListed(reference string, foreign bool) error {
+	if foreign {
 		return s.foreign(reference)
 	}
 	if reference == "" || len(reference) > MaxReferenceBytes || !utf8.ValidString(reference) {

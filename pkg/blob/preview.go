@@ -6,11 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-
-	"github.com/redis/go-redis/v9"
-
-	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
 // CheckReference returns storeerr.Invalid unless reference is 1 to 4,096
@@ -23,7 +18,7 @@ func (s *Store) PreviewPut(ctx context.Context, reference string, payload []byte
 	if err := cmp.Or(checkPayload(payload), checkRetention(retention)); err != nil {
 		return Result{}, err
 	}
-	found, exists, err := s.head(ctx, reference)
+	found, _, exists, err := s.look(ctx, reference)
 	if err != nil {
 		return Result{}, err
 	}
@@ -49,7 +44,7 @@ func (s *Store) PreviewRenew(ctx context.Context, reference string, retention in
 	if err := checkRetention(retention); err != nil {
 		return Result{}, err
 	}
-	found, exists, err := s.head(ctx, reference)
+	found, _, exists, err := s.look(ctx, reference)
 	if err != nil {
 		return Result{}, err
 	}
@@ -62,7 +57,7 @@ func (s *Store) PreviewRenew(ctx context.Context, reference string, retention in
 // PreviewDelete says what Delete would do now, with its errors, and changes
 // nothing.
 func (s *Store) PreviewDelete(ctx context.Context, reference string) (Result, error) {
-	found, exists, err := s.head(ctx, reference)
+	found, _, exists, err := s.look(ctx, reference)
 	if err != nil {
 		return Result{}, err
 	}
@@ -70,22 +65,4 @@ func (s *Store) PreviewDelete(ctx context.Context, reference string) (Result, er
 		return Result{Outcome: Missing, Now: found.Now}, nil
 	}
 	return Result{Outcome: Deleted, Now: found.Now}, nil
-}
-
-// head returns what is known of a blob without its bytes, and whether there is
-// one; without one, the time alone.
-func (s *Store) head(ctx context.Context, reference string) (Info, bool, error) {
-	if err := checkReference(reference); err != nil {
-		return Info{}, false, err
-	}
-	var length *redis.IntCmd
-	info, err := s.observe(ctx, reference, func(p redis.Pipeliner, key string) redis.Cmder {
-		length = p.StrLen(ctx, key)
-		return length
-	})
-	if errors.Is(err, storeerr.NotFound) {
-		return info, false, nil
-	}
-	info.Size = length.Val()
-	return info, err == nil, err
 }

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
@@ -25,20 +27,57 @@ func (s *Store) Read(ctx context.Context, reference string) (Blob, error) {
 	if err := checkReference(reference); err != nil {
 		return Blob{}, err
 	}
-	var get *redis.StringCmd
-	info, err := s.observe(ctx, reference, func(p redis.Pipeliner, key string) redis.Cmder {
-		get = p.Get(ctx, key)
-		return get
-	})
-	if err != nil {
-		return Blob{}, err
+	info, payload, err := s.readAtOnce(ctx, reference)
+	if redis.HasErrorPrefix(err, "EXECABORT") {
+		info, payload, err = s.readByScript(ctx, reference)
 	}
-	payload, err := get.Bytes()
-	if err != nil {
-		return Blob{}, err
+	switch {
+	case isWrongType(err):
+		return Blob{}, s.foreign(reference)
+	case errors.Is(err, redis.Nil):
+		return Blob{}, missing(reference)
+	case err != nil:
+		return Blob{}, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
 	}
 	info.Size = int64(len(payload))
 	return Blob{Info: info, Payload: payload}, nil
+}
+
+// readAtOnce reads a blob in a transaction; redis.Nil says that there is none.
+func (s *Store) readAtOnce(ctx context.Context, reference string) (Info, []byte, error) {
+	key := s.Key(reference)
+	var clock *redis.TimeCmd
+	var get *redis.StringCmd
+	var ttl *redis.Cmd
+	_, err := s.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		clock, get, ttl = p.Time(ctx), p.Get(ctx, key), p.Do(ctx, "PTTL", key)
+		return nil
+	})
+	if err != nil {
+		return Info{}, nil, err
+	}
+	left, err := ttl.Int64()
+	if err != nil {
+		return Info{}, nil, err
+	}
+	now := clock.Val().UnixMilli()
+	payload, err := get.Bytes()
+	return Info{Reference: reference, ExpiresAt: expiry(now, left), Now: now}, payload, err
+}
+
+// readByScript is readAtOnce for a server that refuses transactions.
+func (s *Store) readByScript(ctx context.Context, reference string) (Info, []byte, error) {
+	reply, err := luascripts.Must("blob_read").Run(ctx, s.rdb, []string{s.Key(reference)}).Slice()
+	if err != nil {
+		return Info{}, nil, err
+	}
+	payload, found := reply[2].(string)
+	if !found {
+		return Info{}, nil, redis.Nil
+	}
+	now, nowErr := strconv.ParseInt(fmt.Sprint(reply[0]), 10, 64)
+	left, leftErr := strconv.ParseInt(fmt.Sprint(reply[1]), 10, 64)
+	return Info{Reference: reference, ExpiresAt: expiry(now, left), Now: now}, []byte(payload), errors.Join(nowErr, leftErr)
 }
 
 // Stat is what is known of a blob, and what its bytes say of themselves.
@@ -55,21 +94,13 @@ type Stat struct {
 // Stat returns the size, the expiry and the frame of a blob, with the errors
 // of Read. Only a blob that begins as a frame does is read whole, for its CRC.
 func (s *Store) Stat(ctx context.Context, reference string) (Stat, error) {
-	if err := checkReference(reference); err != nil {
+	info, head, exists, err := s.look(ctx, reference)
+	switch {
+	case err != nil:
 		return Stat{}, err
-	}
-	var length *redis.IntCmd
-	var head *redis.StringCmd
-	info, err := s.observe(ctx, reference, func(p redis.Pipeliner, key string) redis.Cmder {
-		head = p.GetRange(ctx, key, 0, frameMagicBytes-1)
-		length = p.StrLen(ctx, key)
-		return length
-	})
-	if err != nil {
-		return Stat{}, err
-	}
-	info.Size = length.Val()
-	if kindOf([]byte(head.Val())) == KindBytes {
+	case !exists:
+		return Stat{}, missing(reference)
+	case kindOf([]byte(head)) == KindBytes:
 		return Stat{Info: info, Kind: KindBytes}, nil
 	}
 	whole, err := s.Read(ctx, reference)
@@ -87,35 +118,24 @@ func (s *Store) Stat(ctx context.Context, reference string) (Stat, error) {
 	return stat, nil
 }
 
-// observe runs the read commands that ask queues together with the server's
-// time and the key's expiry, in one transaction. ask returns the command that
-// shows a wrong type. With storeerr.NotFound the time comes along.
-func (s *Store) observe(ctx context.Context, reference string, ask func(p redis.Pipeliner, key string) redis.Cmder) (Info, error) {
-	key := s.Key(reference)
-	var clock *redis.TimeCmd
-	var asked redis.Cmder
-	var ttl *redis.Cmd
-	_, err := s.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		clock = p.Time(ctx)
-		asked = ask(p, key)
-		ttl = p.Do(ctx, "PTTL", key)
-		return nil
-	})
-	if isWrongType(asked.Err()) {
-		return Info{}, s.foreign(reference)
+// look returns what is known of a blob without reading it whole, its first
+// bytes, and whether there is one; without one, the time alone.
+func (s *Store) look(ctx context.Context, reference string) (info Info, head string, exists bool, err error) {
+	if err := checkReference(reference); err != nil {
+		return Info{}, "", false, err
 	}
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return Info{}, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
-	}
-	left, err := ttl.Int64()
+	now, all, err := s.facts(ctx, []string{s.Key(reference)}, frameMagicBytes)
 	if err != nil {
-		return Info{}, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
+		return Info{}, "", false, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
 	}
-	now := clock.Val().UnixMilli()
-	if left == noKey {
-		return Info{Now: now}, missing(reference)
+	f := all[0]
+	switch {
+	case f.foreign:
+		return Info{}, "", false, s.foreign(reference)
+	case f.ttl == noKey:
+		return Info{Now: now}, "", false, nil
 	}
-	return Info{Reference: reference, ExpiresAt: expiry(now, left), Now: now}, nil
+	return Info{Reference: reference, Size: f.size, ExpiresAt: expiry(now, f.ttl), Now: now}, f.head, true, nil
 }
 
 // noKey is what PTTL says of a key that does not exist.
