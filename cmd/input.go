@@ -89,12 +89,17 @@ func (v *valueSource) read(f *Factory, limit int64) ([]byte, error) {
 	return readLimited(file, v.file, limit, info.Size())
 }
 
-// readLimited reads all of r, expected to have about size bytes.
+// readLimited reads all of r, expected to have size bytes, or any number up to
+// the limit where that is 0: what is set aside and not filled takes no memory,
+// where growing would copy.
 func readLimited(r io.Reader, name string, limit, size int64) ([]byte, error) {
 	if size > limit {
 		return nil, tooLarge(name, limit)
 	}
-	value := make([]byte, 0, min(size, limit)+512)
+	if size == 0 {
+		size = limit
+	}
+	value := make([]byte, 0, size+512)
 	for {
 		n, err := r.Read(value[len(value):cap(value)])
 		value = value[:len(value)+n]

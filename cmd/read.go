@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -116,9 +117,12 @@ func (o *readOptions) list(f *Factory, out *render.Printer, readings []opaque.Re
 	return nil
 }
 
-// damage counts rows that were skipped because they are damaged, each told on
-// the standard error.
-type damage struct{ rows int }
+// damage counts rows, or what else it says, that were skipped because they are
+// damaged, each told on the standard error.
+type damage struct {
+	what string // empty means rows
+	rows int
+}
 
 func (d *damage) add(f *Factory, err error) {
 	d.rows++
@@ -138,5 +142,5 @@ func (d *damage) err() error {
 	if d.rows == 0 {
 		return nil
 	}
-	return storeerr.New(storeerr.Integrity, "%d damaged rows were skipped", d.rows)
+	return storeerr.New(storeerr.Integrity, "%d damaged %s were skipped", d.rows, cmp.Or(d.what, "rows"))
 }

@@ -76,6 +76,15 @@ func (r *Record) Int(name string, v int64) {
 	}
 }
 
+// Uint appends a number that may be above what an int64 holds.
+func (r *Record) Uint(name string, v uint64) {
+	if c := r.cell(name); c != nil {
+		*c = cell{strconv.FormatUint(v, 10), number}
+	} else if r.open(name, "") {
+		r.buf = strconv.AppendUint(r.buf, v, 10)
+	}
+}
+
 // Size appends a number of bytes, which tables show as B, KiB, MiB.
 func (r *Record) Size(name string, bytes int64) {
 	if c := r.cell(name); c != nil {

@@ -33,6 +33,16 @@ type Delta struct {
 // ID returns the id that a value stands for in a chunk.
 func ID(chunk uint16, value uint16) uint32 { return uint32(chunk)<<16 | uint32(value) }
 
+// IDs returns the ids that the values of a bitmap stand for in a chunk,
+// ascending.
+func IDs(chunk uint16, values *roaring.Bitmap) []uint32 {
+	ids := values.ToArray()
+	for i, value := range ids {
+		ids[i] = ID(chunk, uint16(value))
+	}
+	return ids
+}
+
 // DecodeDelta decodes a payload. Another version byte than 1 is
 // ErrUnsupported of kind storeerr.Failed. It is storeerr.Integrity when the
 // payload is malformed or too long, when a value is out of range, and when

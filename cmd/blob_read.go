@@ -1,0 +1,98 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyspacectl/keyspacectl/internal/render"
+)
+
+type blobReadOptions struct {
+	reference string
+	out       string
+	force     bool
+}
+
+func newBlobReadCmd(f *Factory) *cobra.Command {
+	var o blobReadOptions
+	c := &cobra.Command{
+		Use:     "read REFERENCE",
+		Aliases: []string{"get"},
+		Short:   "Read a blob",
+		Long: `Read a blob: off a terminal exactly its bytes, on one a table with a preview.
+
+With --out the output goes to a file, which is there whole or not at all: a
+missing blob leaves none.`,
+		Example: `  keyspacectl blob read chunk/1 --out chunk.bin
+  keyspacectl blob read chunk/1 > chunk.bin
+  keyspacectl blob read chunk/1 -o json | jq -r .expires_at`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if o.reference, err = f.reference(args[0]); err != nil {
+				return err
+			}
+			return o.run(c.Context(), f)
+		},
+	}
+	c.Flags().StringVar(&o.out, "out", "", "write to this `file`; - is the standard output")
+	c.Flags().BoolVar(&o.force, "force", false, "overwrite a file that exists; print binary data even to a terminal")
+	return c
+}
+
+func (o *blobReadOptions) run(ctx context.Context, f *Factory) error {
+	file, err := f.redirect(o.out, o.force)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	out, err := f.printer(blobFields())
+	if err != nil {
+		return err
+	}
+	store, err := f.blobs(reads)
+	if err != nil {
+		return err
+	}
+	b, err := store.Read(ctx, o.reference)
+	if err != nil {
+		return err
+	}
+	format, err := o.format(f)
+	if err != nil {
+		return err
+	}
+	if format == render.Raw {
+		err = o.raw(f, b.Payload)
+	} else {
+		out.SetNow(b.Now)
+		err = out.One(blobRecord(b))
+	}
+	if err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// format is that of the settings; but a file gets the bytes, unless --output
+// itself asks for something else.
+func (o *blobReadOptions) format(f *Factory) (render.Format, error) {
+	if o.out != "" && o.out != "-" && f.settings.Source("output") != "--output" {
+		return render.Raw, nil
+	}
+	return f.format(true)
+}
+
+// raw writes the payload past the printer, which would copy it.
+func (o *blobReadOptions) raw(f *Factory, payload []byte) error {
+	if f.outTerminal() {
+		if err := f.checkRaw(string(payload), o.force); err != nil {
+			return err
+		}
+	}
+	if _, err := f.Out.Write(payload); err != nil {
+		return fmt.Errorf("writing output: %w", err)
+	}
+	return nil
+}

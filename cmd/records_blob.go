@@ -1,0 +1,130 @@
+// The results of the blob store as records: what all formats print.
+
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/keyspacectl/keyspacectl/internal/render"
+	"github.com/keyspacectl/keyspacectl/pkg/blob"
+)
+
+func blobFields() render.Fields {
+	return render.Fields{Shown: []string{"reference", "value", "size", "expires_at"}, Raw: "value"}
+}
+
+func blobInfoFields() render.Fields {
+	return render.Fields{Shown: []string{"reference", "size", "expires_at"}}
+}
+
+// blobRecord is a blob with its payload.
+type blobRecord blob.Blob
+
+func (b blobRecord) Record(r *render.Record) {
+	r.Bytes("reference", b.Reference)
+	r.Value("value", string(b.Payload))
+	r.Size("size", b.Size)
+	r.Expiry("expires_at", b.ExpiresAt)
+}
+
+// blobInfoRecord is a blob without its payload.
+type blobInfoRecord blob.Info
+
+func (b blobInfoRecord) Record(r *render.Record) {
+	r.Bytes("reference", b.Reference)
+	r.Size("size", b.Size)
+	r.Expiry("expires_at", b.ExpiresAt)
+}
+
+func blobWrittenFields() render.Fields {
+	return render.Fields{Shown: []string{"reference", "outcome", "size", "expires_at"}, Hidden: []string{"dry_run", "store_now"}}
+}
+
+// blobWrittenRecord is what became of a blob that was put or renewed.
+type blobWrittenRecord struct {
+	blob.Result
+	reference string
+	size      *int64 // nil where it is not known
+	dryRun    bool
+}
+
+func (b blobWrittenRecord) Record(r *render.Record) {
+	r.Bytes("reference", b.reference)
+	if b.size != nil {
+		r.Size("size", *b.size)
+	}
+	r.Expiry("expires_at", b.ExpiresAt)
+	recordOutcome(r, string(b.Outcome), b.Now, b.dryRun)
+}
+
+// blobDeletedRecord is what became of a blob that was to be deleted.
+type blobDeletedRecord struct {
+	blob.Result
+	reference string
+	dryRun    bool
+}
+
+func (b blobDeletedRecord) Record(r *render.Record) {
+	outcome := string(b.Outcome)
+	if b.Outcome == blob.Missing {
+		outcome = "absent"
+	}
+	r.Bytes("reference", b.reference)
+	recordOutcome(r, outcome, b.Now, b.dryRun)
+}
+
+// recordOutcome appends what the writes of the blob and the warm store share.
+func recordOutcome(r *render.Record, outcome string, now int64, dryRun bool) {
+	r.Text("outcome", outcome)
+	if dryRun {
+		r.Bool("dry_run", true)
+	}
+	r.Time("store_now", now)
+}
+
+// blobStatRecord is what is known of a blob and of the frame in it.
+type blobStatRecord blob.Stat
+
+func (s blobStatRecord) Record(r *render.Record) {
+	blobInfoRecord(s.Info).Record(r)
+	r.Text("kind", string(s.Kind))
+	switch {
+	case s.Kind == blob.KindBytes:
+	case errors.Is(s.Damage, blob.ErrCRC):
+		r.Text("crc", "wrong")
+	case s.Damage == nil:
+		r.Text("crc", "ok")
+	default:
+		r.Null("crc") // it is not known where it stands
+	}
+	switch {
+	case s.Frame == nil:
+	case s.Frame.Chunk != nil:
+		r.Int("order", int64(s.Frame.Chunk.Order))
+		r.Int("data_length", int64(s.Frame.Chunk.Length))
+	case s.Frame.Manifest != nil:
+		m := s.Frame.Manifest
+		r.Uint("total_length", m.TotalLength)
+		r.Int("chunk_count", int64(len(m.Chunks)))
+		r.Text("crc32c", hexCRC(m.CRC32C))
+		r.Text("sha256", fmt.Sprintf("%x", m.SHA256))
+		chunks := make([]manifestChunkRecord, len(m.Chunks))
+		for i, c := range m.Chunks {
+			chunks[i] = manifestChunkRecord(c)
+		}
+		render.List(r, "chunks", chunks)
+	}
+}
+
+func hexCRC(crc uint32) string { return fmt.Sprintf("%08x", crc) }
+
+// manifestChunkRecord is one chunk as a manifest names it.
+type manifestChunkRecord blob.ManifestChunk
+
+func (c manifestChunkRecord) Record(r *render.Record) {
+	r.Int("order", int64(c.Order))
+	r.Bytes("reference", c.Reference)
+	r.Uint("length", c.Length)
+	r.Text("crc32c", hexCRC(c.CRC32C))
+}
