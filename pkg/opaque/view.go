@@ -46,6 +46,10 @@ func (s *Store) openView(ctx context.Context, o ScanOptions) (*view, error) {
 		}
 	case !o.Live:
 		snapshot, err = s.OpenSnapshot(ctx, o.Prefix)
+		switch kind := storeerr.KindOf(err); kind {
+		case storeerr.OutOfMemory, storeerr.ReadOnly, storeerr.Denied:
+			err = storeerr.New(kind, "%w", err).WithHint("a scan opens a snapshot, which writes; --live opens none")
+		}
 	}
 	if err != nil {
 		return nil, err

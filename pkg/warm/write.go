@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -41,32 +40,19 @@ func (s *Store) Get(ctx context.Context, seg Segment, chunk uint16) (Chunk, erro
 	if err := seg.Check(); err != nil {
 		return Chunk{}, err
 	}
-	key := s.ChunkKey(seg, chunk)
-	var exists *redis.IntCmd
-	var fields *redis.SliceCmd
-	_, err := s.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		exists = p.Exists(ctx, key)
-		fields = p.HMGet(ctx, key, "t", "b")
-		return nil
-	})
-	if redis.HasErrorPrefix(fields.Err(), "WRONGTYPE") {
-		return Chunk{}, s.damaged(seg, chunk, foreign)
+	l := lister{store: s, segment: seg, tag: s.tag(seg), payload: true}
+	b := <-l.ask(ctx, []uint16{chunk})
+	if b.err != nil {
+		return Chunk{}, storeerr.FromRedis(b.err, storeerr.Reads, "reading "+describe(seg, chunk))
 	}
-	if err != nil {
-		return Chunk{}, storeerr.FromRedis(err, storeerr.Reads, "reading "+describe(seg, chunk))
+	if len(b.reply) != 1 {
+		return Chunk{}, l.unreadable(b.reply)
 	}
-	if exists.Val() == 0 {
+	row, err := l.chunk(chunk, b.reply[0])
+	if errors.Is(err, errMissing) {
 		return Chunk{}, storeerr.New(storeerr.NotFound, "there is no %s", describe(seg, chunk))
 	}
-	token, ok := fields.Val()[0].(string)
-	if !ok {
-		return Chunk{}, s.damaged(seg, chunk, noToken)
-	}
-	payload, ok := fields.Val()[1].(string)
-	if !ok {
-		return Chunk{}, s.damaged(seg, chunk, noPayload)
-	}
-	return Chunk{Segment: seg, Number: chunk, Token: token, Size: int64(len(payload)), Payload: []byte(payload)}, nil
+	return row, err
 }
 
 // Create writes a chunk that does not exist. It is storeerr.Conflict with a
