@@ -215,3 +215,13 @@ func FuzzDecodeDelta(f *testing.F) {
 		}
 	})
 }
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	if got := warm.IDs(2, roaring.BitmapOf(65535, 0, 9)); !slices.Equal(got, []uint32{131072, 131081, 196607}) {
+		t.Errorf("the ids are %v", got)
+	}
+	if got := warm.IDs(2, roaring.New()); len(got) != 0 {
+		t.Errorf("an empty bitmap has ids %v", got)
+	}
+}
