@@ -2,7 +2,9 @@ package opaque
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,13 +19,18 @@ const retryBacklog = 1024
 // Write applies a batch, or changes nothing. The errors are storeerr.Invalid
 // (limits, before anything is sent), Conflict with a *FailedCondition,
 // Integrity, Backlog (after one collection pass and one more try), and those
-// of the connection; after UnknownOutcome the batch may have been applied.
+// of the connection; after UnknownOutcome the batch may have been applied. A
+// lost answer is followed by one more try where the batch's own conditions
+// keep it from being applied twice.
 func (s *Store) Write(ctx context.Context, b Batch) (*Applied, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
 	call := s.call(b)
 	reply, err := s.run(ctx, call)
+	if errors.Is(err, storeerr.UnknownOutcome) && b.fenced() && ctx.Err() == nil {
+		reply, err = s.runAgain(ctx, call, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +43,38 @@ func (s *Store) Write(ctx context.Context, b Batch) (*Applied, error) {
 		}
 	}
 	return s.applied(b, call.Keys, reply)
+}
+
+// runAgain sends a fenced batch once more after its answer was lost. Applied
+// now means that it was not before. Anything else proves nothing: a condition
+// may be false because of the batch's own first success.
+func (s *Store) runAgain(ctx context.Context, call luascripts.Call, lost error) ([]string, error) {
+	reply, err := s.run(ctx, call)
+	if err != nil || reply[0] != "applied" {
+		return nil, lost
+	}
+	return reply, nil
+}
+
+// fenced tells whether the batch cannot be applied twice: one of its
+// conditions is false once it has been applied.
+func (b Batch) fenced() bool {
+	conditions := map[string]Condition{}
+	for _, c := range b.Conditions {
+		conditions[c.Key] = c
+	}
+	return slices.ContainsFunc(b.Mutations, func(m Mutation) bool {
+		c, ok := conditions[m.Key]
+		switch {
+		case !ok:
+			return false
+		case c.Kind == KindMissing:
+			return m.Kind == KindPut && m.Expiry.mode == never
+		case c.Kind == KindValue:
+			return m.Kind == KindDelete || m.Value != c.Value
+		}
+		return true
+	})
 }
 
 // call lays a batch out for the script opaque_write.
