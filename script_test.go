@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +62,7 @@ func runScript(t *testing.T, script string, real bool) {
 			env.Setenv("KEYSPACECTL_URL", server.URL)
 			env.Setenv("KEYSPACECTL_PREFIX", "app")
 			env.Setenv("D", "app:{zlink-location-v3}:opaque")
+			env.Setenv("B", "app:{zlink-relocation-v1}:blob")
 			env.Setenv("XDG_CONFIG_HOME", env.Getenv("WORK"))
 			env.Setenv("LC_ALL", "C.UTF-8")
 			return nil
@@ -77,6 +79,7 @@ func runScript(t *testing.T, script string, real bool) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,
 			"bytes": writeBytes,
+			"noise": writeNoise,
 			"redis": func(ts *testscript.TestScript, neg bool, args []string) { runRedis(ts, client, neg, args) },
 		},
 	})
@@ -111,6 +114,19 @@ func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := keyformat.Parse(keyformat.Escaped, args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// noise FILE SIZE writes a file of so many bytes that look random.
+func writeNoise(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: noise file size")
+	}
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	noise := make([]byte, size)
+	_, err = rand.NewChaCha8([32]byte{}).Read(noise)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), noise, 0o600))
 }
 
 // redis COMMAND ARGS... runs a raw command on the script's server. Arguments
