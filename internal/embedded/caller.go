@@ -1,5 +1,6 @@
 // Running commands on the embedded server from within the process, past the
 // hook and without a connection.
+
 package embedded
 
 import (

@@ -3,6 +3,7 @@
 // is told before each command of a client, in whole milliseconds, so that TIME
 // and every TTL agree exactly, and stands still inside scripts and
 // transactions, as it should.
+
 package embedded
 
 import (

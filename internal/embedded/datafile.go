@@ -4,6 +4,7 @@
 // The file is a line that names the format and its version, 32 bytes of
 // SHA-256 over all that follows, and the keys of all databases as a stream of
 // gob values, sorted. It is replaced as a whole and never written in place.
+
 package embedded
 
 import (

@@ -1,6 +1,7 @@
 // The hook that sees every command before miniredis does: it moves the clock,
 // notices writes, and mends or answers the commands in which miniredis differs
 // from a Redis.
+
 package embedded
 
 import (

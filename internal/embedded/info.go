@@ -1,4 +1,5 @@
 // INFO of the embedded server: the fields by which tools judge a server.
+
 package embedded
 
 import (

@@ -2,6 +2,7 @@
 // expressions, and the whole process ends when that fails: on bytes that are
 // no UTF-8, on character ranges that run backwards, on a literal backslash
 // before an E.
+
 package embedded
 
 import (

@@ -1,5 +1,6 @@
 // Scores as scripts see them. miniredis writes 1e9 as "1e+9", which its own
 // tonumber does not read, and Redis as "1000000000".
+
 package embedded
 
 import (

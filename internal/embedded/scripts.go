@@ -2,6 +2,7 @@
 // "#!lua" line, miniredis does neither: such scripts are changed before they
 // run, and clients go on knowing them by the SHA-1 of what they sent. Errors
 // that end a script are put in the words of Redis.
+
 package embedded
 
 import (

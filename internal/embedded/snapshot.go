@@ -1,4 +1,5 @@
 // Moving all data between an embedded server and its data file.
+
 package embedded
 
 import (

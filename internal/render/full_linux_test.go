@@ -31,7 +31,7 @@ func TestFullDiskIsAnError(t *testing.T) {
 		if !errors.Is(err, syscall.ENOSPC) || render.IsBrokenPipe(err) {
 			t.Errorf("%s: %v", format, err)
 		}
-		if again := p.One(items()[0]); again != err {
+		if again := p.One(items()[0]); again != err { //nolint:errorlint // the very same error
 			t.Errorf("%s: after a failure: %v", format, again)
 		}
 		if err := full.Close(); err != nil {

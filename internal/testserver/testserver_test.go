@@ -52,7 +52,7 @@ func TestServersAreApart(t *testing.T) {
 			if err := b.Client(t).Get(t.Context(), "k").Err(); !errors.Is(err, redis.Nil) {
 				t.Errorf("GET k on the other server: %v, want redis.Nil", err)
 			}
-			if a.Prefix(t) == a.Prefix(t) {
+			if one, other := a.Prefix(t), a.Prefix(t); one == other {
 				t.Error("two prefixes are the same")
 			}
 		})

@@ -190,7 +190,7 @@ func decodeManifest(body *reader) (*Manifest, error) {
 			return nil, errShort
 		}
 		if err := checkReference(c.Reference); err != nil {
-			return nil, fmt.Errorf("chunk %d of the manifest: %s", i, err)
+			return nil, fmt.Errorf("chunk %d of the manifest: %s", i, err) //nolint:errorlint // damage, where the cause alone is a bad argument
 		}
 	}
 	return &m, body.end()

@@ -77,7 +77,7 @@ func (v *view) rows(ctx context.Context, yield func(Row, error) bool) {
 	pages := v.readAhead(ctx)
 	defer func() {
 		stop()
-		for range pages { //nolint:revive // waits until the reader has left
+		for range pages { // waits until the reader has left
 		}
 	}()
 	for page := range pages {
