@@ -131,7 +131,8 @@ func (f *Factory) note(format string, args ...any) {
 func (f *Factory) warn(format string, args ...any) { f.tell("warning", format, args...) }
 
 func (f *Factory) tell(what, format string, args ...any) {
-	fmt.Fprintf(f.Err, "%s: %s\n", what, keyformat.Printable(fmt.Sprintf(format, args...)))
+	// Where the standard error is gone, nobody is left to tell.
+	_, _ = fmt.Fprintf(f.Err, "%s: %s\n", what, keyformat.Printable(fmt.Sprintf(format, args...)))
 }
 
 // confirm asks before what destroys more than the keys named. Without a
@@ -144,7 +145,7 @@ func (f *Factory) confirm(yes bool, format string, args ...any) error {
 	if !f.inTerminal() || !f.errTerminal() {
 		return storeerr.New(storeerr.Invalid, "refusing to %s without being asked: there is no terminal", what).WithHint("add --yes, or look first with --dry-run")
 	}
-	fmt.Fprintf(f.Err, "About to %s. Go on? [y/N] ", what)
+	_, _ = fmt.Fprintf(f.Err, "About to %s. Go on? [y/N] ", what)
 	answer, err := bufio.NewReader(f.In).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("reading the answer: %w", err)
