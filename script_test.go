@@ -63,6 +63,7 @@ func runScript(t *testing.T, script string, real bool) {
 			env.Setenv("KEYSPACECTL_PREFIX", "app")
 			env.Setenv("D", "app:{zlink-location-v3}:opaque")
 			env.Setenv("B", "app:{zlink-relocation-v1}:blob")
+			env.Setenv("UUID", "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 			env.Setenv("XDG_CONFIG_HOME", env.Getenv("WORK"))
 			env.Setenv("LC_ALL", "C.UTF-8")
 			return nil
