@@ -1,5 +1,6 @@
 // The life of one redis-server process: a place for its socket, the wait until
 // it is ready, its output and its end.
+
 package testserver
 
 import (
@@ -92,6 +93,7 @@ func launchOnce(program string, listen func(dir string) (endpoint, error), args 
 		output: &output{ready: make(chan struct{})},
 		exited: make(chan struct{}),
 	}
+	p.cmd.SysProcAttr = endWithParent()
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	if err := p.cmd.Start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
