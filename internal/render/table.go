@@ -1,7 +1,8 @@
 // Tables: rows are gathered into batches, and each batch is laid out with what
 // the ones before it needed, so that a long scan neither waits for its end nor
 // is held in memory. On a terminal the widest text columns are shortened until
-// a row fits, the key last; off a terminal nothing is shortened to fit.
+// a row fits, the key last, and where that is not enough the last columns are
+// left out; off a terminal nothing is shortened to fit.
 
 package render
 
@@ -91,8 +92,8 @@ func (t *table) shortened(widths []int, text func(int) string) []string {
 	return out
 }
 
-// fit returns the width of each column: what it needs, or less where the row
-// would not fit the terminal.
+// fit returns the width of each column that is shown: what it needs, or less
+// where the row would not fit the terminal.
 func (t *table) fit() []int {
 	widths := slices.Clone(t.natural)
 	if t.limit <= 0 {
@@ -109,7 +110,24 @@ func (t *table) fit() []int {
 		}
 		widths[at]--
 	}
+	widths = widths[:t.fitting(widths)]
+	if len(widths) == 1 {
+		widths[0] = min(widths[0], t.limit)
+	}
 	return widths
+}
+
+// fitting returns how many columns fit the terminal whole, but at least one: a
+// number that is cut short would be another number.
+func (t *table) fitting(widths []int) int {
+	used := 0
+	for i, w := range widths {
+		if used += w; i > 0 && used > t.limit {
+			return i
+		}
+		used += gap
+	}
+	return len(widths)
 }
 
 // widest returns the column to be shortened next, or -1 when none may be.

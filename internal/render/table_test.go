@@ -94,9 +94,13 @@ short                                     v                   1                 
 kkkkkkkkkkkkkkkkkkkkkkkk…  日本日…   2f1c9a5…  120 B  5m1s ago··
 short                      v         1           1 B  never·····
 `,
-		10: `KEY                   VALUE     VERSION    SIZE  EXPIRES AT
-kkkkkkkkkkkkkkkkkkk…  日本日…   2f1c9a5…  120 B  5m1s ago··
-short                 v         1           1 B  never·····
+		40: `KEY                   VALUE     VERSION·
+kkkkkkkkkkkkkkkkkkk…  日本日…   2f1c9a5…
+short                 v         1·······
+`,
+		10: `KEY·······
+kkkkkkkkk…
+short·····
 `,
 	}
 	for limit, want := range tests {
@@ -104,7 +108,7 @@ short                 v         1           1 B  never·····
 		if got != strings.ReplaceAll(want, "·", " ") {
 			t.Errorf("width %d:\n%s\nwant\n%s", limit, got, want)
 		}
-		if first, _, _ := strings.Cut(got, "\n"); limit > 60 && displaywidth.String(first) != limit {
+		if first, _, _ := strings.Cut(got, "\n"); limit > 0 && displaywidth.String(first) != limit {
 			t.Errorf("width %d: the table takes %d", limit, displaywidth.String(first))
 		}
 	}
