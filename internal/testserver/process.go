@@ -5,6 +5,7 @@ package testserver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -30,32 +31,50 @@ const maxSocketPath = 100
 // a free port before the server does.
 const portAttempts = 5
 
-// endpoint is where a server listens: the arguments that say so, and its URL.
+// endpoint is where a server listens: the arguments that say so, and how to
+// reach it.
 type endpoint struct {
 	args []string
 	url  string
+	tls  *tls.Config // where the URL is one of TLS
 }
+
+// listener chooses where the server of a directory of its own listens.
+type listener func(dir string) (endpoint, error)
 
 // onSocket listens on a Unix socket in a directory.
 func onSocket(dir string) (endpoint, error) {
 	path := filepath.Join(dir, "s")
-	return endpoint{args: []string{"--port", "0", "--unixsocket", path}, url: "unix://" + path}, nil
+	return endpoint{args: inMemory(dir, "--port", "0", "--unixsocket", path), url: "unix://" + path}, nil
 }
 
-// onPort listens on a port of 127.0.0.1 that is free now.
-func onPort(string) (endpoint, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// onPort listens on a port of 127.0.0.1.
+func onPort(dir string) (endpoint, error) {
+	port, err := freePort()
 	if err != nil {
 		return endpoint{}, err
 	}
+	return endpoint{args: inMemory(dir, "--port", port, "--bind", "127.0.0.1"), url: "redis://127.0.0.1:" + port}, nil
+}
+
+// freePort returns a port of 127.0.0.1 that is free now.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
 	defer l.Close()
-	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	return endpoint{args: []string{"--port", port, "--bind", "127.0.0.1"}, url: "redis://127.0.0.1:" + port}, nil
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
+}
+
+// inMemory returns the arguments of a server that saves nothing.
+func inMemory(dir string, args ...string) []string {
+	return append(args, "--dir", dir, "--save", "", "--appendonly", "no")
 }
 
 // process is a redis-server that runs.
 type process struct {
-	url    string
+	endpoint
 	dir    string
 	cmd    *exec.Cmd
 	output *output
@@ -63,20 +82,20 @@ type process struct {
 }
 
 // launch starts a redis-server and waits until it answers.
-func launch(listen func(dir string) (endpoint, error), args []string) (*process, error) {
+func launch(listen listener, args []string) (*process, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, err
 	}
 	for attempt := 1; ; attempt++ {
 		p, err := launchOnce(program, listen, args)
-		if err == nil || attempt == portAttempts || !strings.Contains(err.Error(), "Address already in use") {
+		if err == nil || attempt == portAttempts || !strings.Contains(err.Error(), "ddress already in use") {
 			return p, err
 		}
 	}
 }
 
-func launchOnce(program string, listen func(dir string) (endpoint, error), args []string) (*process, error) {
+func launchOnce(program string, listen listener, args []string) (*process, error) {
 	dir, err := shortTempDir()
 	if err != nil {
 		return nil, err
@@ -85,13 +104,12 @@ func launchOnce(program string, listen func(dir string) (endpoint, error), args 
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	all := append(at.args, "--dir", dir, "--save", "", "--appendonly", "no")
 	p := &process{
-		url:    at.url,
-		dir:    dir,
-		cmd:    exec.Command(program, append(all, args...)...),
-		output: &output{ready: make(chan struct{})},
-		exited: make(chan struct{}),
+		endpoint: at,
+		dir:      dir,
+		cmd:      exec.Command(program, append(at.args, args...)...),
+		output:   &output{ready: make(chan struct{})},
+		exited:   make(chan struct{}),
 	}
 	p.cmd.SysProcAttr = endWithParent()
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
@@ -124,6 +142,7 @@ func (p *process) awaitReady() error {
 	if err != nil {
 		return err
 	}
+	options.TLSConfig = p.tls
 	client := redis.NewClient(options)
 	defer client.Close()
 	err = client.Ping(ctx).Err()
@@ -185,7 +204,7 @@ func (o *output) String() string {
 }
 
 // readyLine tells whether a log says that the server takes connections, in the
-// words for a port or for a socket.
+// words for a port or for a socket, or in those of a Sentinel.
 func readyLine(log string) bool {
-	return strings.Contains(log, "eady to accept connections")
+	return strings.Contains(log, "eady to accept connections") || strings.Contains(log, "Sentinel ID is")
 }

@@ -9,6 +9,7 @@ package testserver
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"os"
 	"os/exec"
@@ -22,8 +23,10 @@ import (
 
 // Server is a running server that a test may use as it likes.
 type Server struct {
-	URL  string // redis://127.0.0.1:port or unix:///path
+	URL  string // redis://127.0.0.1:port, unix:///path or rediss://name:port
 	Real bool   // whether it is a redis-server rather than the embedded one
+
+	tls *tls.Config // trusts the server, where the URL is one of TLS
 }
 
 // Client returns a client that is closed when the test ends.
@@ -33,6 +36,7 @@ func (s Server) Client(t testing.TB) *redis.Client {
 	if err != nil {
 		t.Fatalf("parsing the URL of the test server: %v", err)
 	}
+	options.TLSConfig = s.tls
 	client := redis.NewClient(options)
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
@@ -100,23 +104,34 @@ func StartReal(args ...string) (s Server, stop func() string, err error) {
 	if err != nil {
 		return Server{}, nil, err
 	}
-	return Server{URL: p.url, Real: true}, p.stop, nil
+	return p.server(), p.stop, nil
 }
 
 // start starts a real server for a test.
-func start(t testing.TB, listen func(dir string) (endpoint, error), args []string) Server {
+func start(t testing.TB, listen listener, args []string) Server {
 	t.Helper()
 	p, err := launch(listen, args)
+	require(t, err)
+	t.Cleanup(func() { p.end(t) })
+	return p.server()
+}
+
+// require ends a test whose server did not start.
+func require(t testing.TB, err error) {
+	t.Helper()
 	switch {
 	case errors.Is(err, exec.ErrNotFound) && os.Getenv("CI") != "true":
 		t.Skip("redis-server is not installed: tests against a real Redis are skipped")
 	case err != nil:
 		t.Fatalf("starting redis-server: %v", err)
 	}
-	t.Cleanup(func() {
-		if output := p.stop(); t.Failed() {
-			t.Logf("redis-server printed:\n%s", output)
-		}
-	})
-	return Server{URL: p.url, Real: true}
 }
+
+// end stops a server with its test, and shows what it printed if that failed.
+func (p *process) end(t testing.TB) {
+	if output := p.stop(); t.Failed() {
+		t.Logf("redis-server at %s printed:\n%s", p.url, output)
+	}
+}
+
+func (p *process) server() Server { return Server{URL: p.url, Real: true, tls: p.tls} }
