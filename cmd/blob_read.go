@@ -25,8 +25,8 @@ func newBlobReadCmd(f *Factory) *cobra.Command {
 
 With --out the output goes to a file, which is there whole or not at all: a
 missing blob leaves none.`,
-		Example: `  keyspacectl blob read chunk/1 --out chunk.bin
-  keyspacectl blob read chunk/1 > chunk.bin
+		Example: `  keyspacectl blob read chunk/1 --out copy.bin
+  keyspacectl blob read chunk/1 > copy.bin
   keyspacectl blob read chunk/1 -o json | jq -r .expires_at`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
