@@ -5,6 +5,7 @@
 -- KEYS  1 blob
 -- Reply {now, PTTL, bytes or nil}
 --
+-- Reads only.
 -- Uses: clock
 
 local bytes = redis.pcall('GET', KEYS[1])

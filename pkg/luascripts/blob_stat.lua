@@ -5,6 +5,7 @@
 -- Reply now, then for each blob its length, its PTTL and its first bytes; the
 --       length of a key that is no string is -1
 --
+-- Reads only.
 -- Uses: clock
 
 local reply = {text(now_ms())}

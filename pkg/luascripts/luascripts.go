@@ -4,7 +4,8 @@
 // A script file starts with a comment that says what it does and lists KEYS,
 // ARGV and replies. A line "-- Uses: a, b" puts lib/a.lua and lib/b.lua in
 // front of it; the assembled text is what Redis sees, so it is also what
-// Source and SHA1 speak of.
+// Source and SHA1 speak of. A line "-- Reads only." marks a script that may be
+// run again after a lost answer.
 //
 // Scripts name every key they touch in KEYS, take data as plain ARGV, and
 // return numbers as decimal text.
@@ -29,15 +30,19 @@ import (
 //go:embed *.lua lib/*.lua
 var files embed.FS
 
-var usesLine = regexp.MustCompile(`(?m)^-- Uses: (.+)\n`)
+var (
+	usesLine  = regexp.MustCompile(`(?m)^-- Uses: (.+)\n`)
+	readsLine = regexp.MustCompile(`(?m)^Reads only\.$`)
+)
 
 // Script is one Lua script, as Redis sees it.
 type Script struct {
-	Name   string // the file's name without .lua, as in "opaque_write"
-	Source string // the text sent to Redis
-	SHA1   string // lower-case hex of Source's SHA-1, as in EVALSHA and SLOWLOG
-	Doc    string // the header comment, without its dashes
-	script *redis.Script
+	Name     string // the file's name without .lua, as in "opaque_write"
+	Source   string // the text sent to Redis
+	SHA1     string // lower-case hex of Source's SHA-1, as in EVALSHA and SLOWLOG
+	Doc      string // the header comment, without its dashes
+	ReadOnly bool   // it changes nothing, so running it twice is as good as once
+	script   *redis.Script
 }
 
 // load reads and assembles the embedded files once.
@@ -148,7 +153,10 @@ func assemble(name string) *Script {
 		source = libs.String() + own
 	}
 	script := redis.NewScript(source)
-	return &Script{Name: name, Source: source, SHA1: script.Hash(), Doc: header(own), script: script}
+	doc := header(own)
+	return &Script{
+		Name: name, Source: source, SHA1: script.Hash(), Doc: doc, ReadOnly: readsLine.MatchString(doc), script: script,
+	}
 }
 
 // header returns the leading comment lines of a script file, bare.

@@ -117,6 +117,27 @@ func checkGlobals(t *testing.T, proto *lua.FunctionProto) {
 	}
 }
 
+var (
+	call  = regexp.MustCompile(`call\('([A-Z]+)'`)
+	reads = []string{
+		"EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HMGET", "HSTRLEN", "PTTL", "STRLEN", "TIME", "TYPE",
+		"ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE", "ZSCORE",
+	}
+)
+
+// A script says that it reads only if and only if it calls nothing that writes.
+func TestReadOnly(t *testing.T) {
+	each(t, func(t *testing.T, s *luascripts.Script) {
+		readOnly := true
+		for _, found := range call.FindAllStringSubmatch(s.Source, -1) {
+			readOnly = readOnly && slices.Contains(reads, found[1])
+		}
+		if s.ReadOnly != readOnly {
+			t.Errorf("ReadOnly is %v, the commands in it say %v", s.ReadOnly, readOnly)
+		}
+	})
+}
+
 // literalKey is a Redis command on a key that the script names itself.
 var literalKey = regexp.MustCompile(`call\('[A-Z]+',\s*['"]`)
 

@@ -5,6 +5,7 @@
 --       over; 4 number of keys
 -- Reply the highest score, then key and score in turn
 --
+-- Reads only.
 -- Uses: clock
 
 local highest = ARGV[2]

@@ -10,6 +10,7 @@
 --         the second.
 --       {expired}
 --
+-- Reads only.
 -- Uses: clock
 
 local boundary, budget = ARGV[2], tonumber(ARGV[3])

@@ -4,6 +4,7 @@
 -- Reply {now, counter or empty, {snapshot id and score in snapshot-expiry, in
 --       turn}, {the same of snapshot-boundary}}
 --
+-- Reads only.
 -- Uses: clock
 
 return {

@@ -9,6 +9,8 @@
 --         no_payload
 -- A size is passed on as the integer that HSTRLEN gives, which a reply keeps
 -- whole; as text it would cost a quarter of the speed.
+--
+-- Reads only.
 
 local limit = tonumber(ARGV[1])
 local call, pcall = redis.call, redis.pcall
