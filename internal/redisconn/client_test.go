@@ -95,7 +95,7 @@ func TestFailures(t *testing.T) {
 		return redisconn.Target{Network: "tcp", Addr: l.Addr().String()}
 	}()
 	tlsTarget := listenTLS(t)
-	overTLS := func(target redisconn.Target) redisconn.Target { target.TLS = true; return target }
+	overTLS := func(target redisconn.Target) redisconn.Target { target.TLS = &redisconn.TLS{}; return target }
 	wait := make(chan struct{})
 	t.Cleanup(func() { close(wait) })
 	silent := func(net.Conn) { <-wait }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"net"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -46,16 +45,17 @@ func TestSentCounts(t *testing.T) {
 		"one byte of it":     {[]string{hello, "*2\r\n$3\r\nget\r\n$1\r\nk\r\n"}, len(hello) + 1, 1},
 		"no byte of it":      {[]string{hello, "*2\r\n$3\r\nget\r\n$1\r\nk\r\n"}, len(hello), 0},
 		"value like hello":   {[]string{"*2\r\n$3\r\nset\r\n", hello}, 1000, 2},
+		"way of a cluster":   {[]string{hello, "*2\r\n$7\r\ncluster\r\n$5\r\nslots\r\n"}, 1000, 0},
+		"and then a command": {[]string{"*2\r\n$7\r\ncluster\r\n", "*2\r\n$3\r\nget\r\n"}, 1000, 1},
 		"not a whole header": {[]string{"*2\r\n$5\r"}, 1000, 1},
 		"no command at all":  {[]string{"hello\r\n\r\nhello\r\n"}, 1000, 1},
 	} {
-		var sent atomic.Int64
 		p := &pipe{limit: c.limit}
-		conn := &conn{Conn: p, idle: time.Minute, sent: &sent}
+		conn := &conn{Conn: p, dialer: &dialer{link: &link{}}, idle: time.Minute}
 		for _, w := range c.writes {
 			_, _ = conn.Write([]byte(w))
 		}
-		if got := sent.Load(); got != c.sent {
+		if got := conn.sent.Load(); got != c.sent {
 			t.Errorf("%s: counted %d, want %d", name, got, c.sent)
 		}
 	}
@@ -67,7 +67,7 @@ func TestLongWrite(t *testing.T) {
 	data := bytes.Repeat([]byte("x"), 2*writeChunk+1)
 	for limit, wantErr := range map[int]error{len(data): nil, writeChunk + 7: errFull} {
 		p := &pipe{limit: limit}
-		conn := &conn{Conn: p, idle: time.Minute, sent: new(atomic.Int64)}
+		conn := &conn{Conn: p, dialer: &dialer{link: &link{}}, idle: time.Minute}
 		n, err := conn.Write(data)
 		if n != limit || !errors.Is(err, wantErr) || !bytes.Equal(p.got.Bytes(), data[:limit]) {
 			t.Errorf("limit %d: wrote %d, %v", limit, n, err)
@@ -87,12 +87,13 @@ func TestDeadline(t *testing.T) {
 		set  time.Time
 		want time.Time // or zero: about an hour from now
 	}{
-		"no deadline":         {conn{idle: time.Hour, ready: true}, time.Time{}, time.Time{}},
-		"a late deadline":     {conn{idle: time.Hour, ready: true}, late, time.Time{}},
-		"a sooner deadline":   {conn{idle: time.Hour, ready: true}, soon, soon},
-		"a past deadline":     {conn{idle: time.Hour, ready: true}, time.Unix(1, 0), time.Unix(1, 0)},
+		"no deadline":         {conn{idle: time.Hour, stage: ready}, time.Time{}, time.Time{}},
+		"a late deadline":     {conn{idle: time.Hour, stage: ready}, late, time.Time{}},
+		"a sooner deadline":   {conn{idle: time.Hour, stage: ready}, soon, soon},
+		"a past deadline":     {conn{idle: time.Hour, stage: ready}, time.Unix(1, 0), time.Unix(1, 0)},
 		"the handshake":       {conn{idle: time.Hour, readyBy: soon}, late, soon},
-		"after the handshake": {conn{idle: time.Hour, readyBy: soon, ready: true}, late, time.Time{}},
+		"waiting for messages": {conn{stage: asking}, late, late},
+		"after the handshake": {conn{idle: time.Hour, readyBy: soon, stage: ready}, late, time.Time{}},
 	} {
 		got := c.conn.deadline(c.set)
 		if c.want.IsZero() && (got.Before(now.Add(time.Hour)) || got.After(now.Add(2*time.Hour))) || !c.want.IsZero() && !got.Equal(c.want) {

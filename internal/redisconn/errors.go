@@ -4,7 +4,6 @@ package redisconn
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"os"
@@ -17,16 +16,6 @@ func dialError(addr string, err error) error {
 	failed := storeerr.New(storeerr.Unavailable, "cannot connect to %s: %s", addr, reason(err)).
 		WithHint("is the server running there, and reachable from here?")
 	failed.Err = err
-	return failed
-}
-
-// tlsError names a failed TLS handshake.
-func tlsError(addr string, err error) error {
-	failed := storeerr.New(storeerr.Unavailable, "cannot speak TLS with %s: %s", addr, reason(err))
-	failed.Err = err
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || closedByPeer(err) {
-		return failed.WithHint("the server may not speak TLS; redis:// connects without it")
-	}
 	return failed
 }
 

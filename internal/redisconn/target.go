@@ -1,8 +1,9 @@
-// Package redisconn turns connection settings into a go-redis client.
+// Package redisconn turns connection settings into a go-redis client of a
+// server, of a primary watched by Sentinels, or of a Redis Cluster.
 //
-// Nothing here dials before a command is run. The client never sends a command
+// Nothing here dials before a command is run. The client never sends a write
 // twice, knows of each failed command whether any of it was sent, and fails in
-// the vocabulary of pkg/storeerr.
+// the vocabulary of pkg/storeerr. Commands that only read are tried again.
 package redisconn
 
 import (
@@ -20,15 +21,35 @@ const Default = "redis://127.0.0.1:6379"
 // defaultPort is the port of a Redis server that is named without one.
 const defaultPort = "6379"
 
-// Target is a server and how to sign in to it.
+// Target is a server, or several that serve as one, and how to sign in.
 type Target struct {
-	Embedded string // the data file of an embedded server; the other fields but DB are then empty
-	Network  string // "tcp" or "unix"
-	Addr     string // host:port, or the path of a Unix socket
-	TLS      bool   // speak TLS, and expect a certificate for the host of Addr
-	Username string // the ACL user, or empty for the server's default user
+	Embedded string    // the data file of an embedded server; the other fields but DB are then empty
+	Network  string    // "tcp" or "unix"
+	Addr     string    // host:port of the server, of a node of the cluster or of a Sentinel; or the path of a Unix socket
+	Others   []string  // host:port of further nodes of the cluster, or of further Sentinels
+	Cluster  bool      // the servers are nodes of a Redis Cluster
+	Sentinel *Sentinel // the servers are Sentinels, who know where the primary is; or nil
+	TLS      *TLS      // how to speak TLS, or nil for none
+	Username string    // the ACL user, or empty for the server's default user
+	Password string    // never shown in an error or a trace
+	DB       *int      // the database named, or nil for the server's first
+}
+
+// Sentinel is what to ask the Sentinels for, and how to sign in to them.
+type Sentinel struct {
+	Master   string // the name under which they watch the primary
+	Username string // the Sentinels' ACL user, or empty
 	Password string // never shown in an error or a trace
-	DB       *int   // the database named, or nil for the server's first
+}
+
+// TLS is how TLS is spoken with every server of a target. Certificates and
+// keys are PEM files, which Open reads.
+type TLS struct {
+	CACert             string // the authorities to trust, or empty for those of the system
+	Cert               string // the client certificate, or empty for none
+	Key                string // the key of the client certificate, which may be the same file
+	ServerName         string // the name to send and to expect in a certificate; empty for the host of each address
+	InsecureSkipVerify bool   // take any certificate
 }
 
 // ParseURL reads redis://, rediss:// and unix:// URLs and embedded:FILE. Its
@@ -54,7 +75,9 @@ func ParseURL(raw string) (Target, error) {
 	}
 	switch scheme {
 	case "redis", "rediss":
-		target.TLS = scheme == "rediss"
+		if scheme == "rediss" {
+			target.TLS = &TLS{}
+		}
 		err = target.parseHost(rest)
 	case "unix":
 		err = target.parseSocket(rest)

@@ -19,7 +19,7 @@ func TestParseURL(t *testing.T) {
 		"redis://[::1]":                  {Network: "tcp", Addr: "[::1]:6379"},
 		"redis://h/3?db=3":               {Network: "tcp", Addr: "h:6379", DB: new(3)},
 		"redis://h?db=0":                 {Network: "tcp", Addr: "h:6379", DB: new(0)},
-		"rediss://h":                     {Network: "tcp", Addr: "h:6379", TLS: true},
+		"rediss://h":                     {Network: "tcp", Addr: "h:6379", TLS: &redisconn.TLS{}},
 		"redis://bob@h":                  {Network: "tcp", Addr: "h:6379", Username: "bob"},
 		"redis://:pw@h":                  {Network: "tcp", Addr: "h:6379", Password: "pw"},
 		"redis://b%40b:a:b+c@h":          {Network: "tcp", Addr: "h:6379", Username: "b@b", Password: "a:b+c"},
