@@ -36,9 +36,6 @@ type ScanOptions struct {
 // DefaultSnapshotMaxAge is how long a scan keeps its snapshot open by itself.
 const DefaultSnapshotMaxAge = 10 * time.Minute
 
-// closeTimeout bounds the closing of a snapshot after its scan was cancelled.
-const closeTimeout = 2 * time.Second
-
 // Scan yields the live rows under a prefix in byte order of their keys, all of
 // one moment unless Live is set. It keeps its snapshot open while it reads and
 // closes it when it ends, whichever way.
@@ -161,13 +158,9 @@ func (v *view) cause(ctx context.Context, err error) error {
 	return err
 }
 
-// close ends the snapshot, also when ctx has ended already. A failure leaves
-// the snapshot to run out by itself within SnapshotTTL.
+// close ends the view's snapshot, if it has one.
 func (v *view) close(ctx context.Context) {
-	if v.live() {
-		return
+	if !v.live() {
+		v.store.abandon(ctx, v.snapshot.ID)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-	defer cancel()
-	_, _ = v.store.DropSnapshot(ctx, v.snapshot.ID)
 }

@@ -40,7 +40,11 @@ func (s *Store) OpenSnapshot(ctx context.Context, prefix string) (Snapshot, erro
 	keys := []string{s.keys.Sequence(), s.keys.Index(), s.keys.SnapshotExpiry(), s.keys.SnapshotBoundary(), s.keys.Scan(id)}
 	reply, err := luascripts.Must("opaque_snapshot_open").Run(ctx, s.rdb, keys, id, prefix).StringSlice()
 	if err != nil {
-		return Snapshot{}, storeerr.FromRedis(err, storeerr.Writes, "opening a snapshot")
+		if ctx.Err() != nil {
+			// It may be open although the answer was not waited for.
+			s.abandon(ctx, id)
+		}
+		return Snapshot{}, storeerr.FromRedis(err, storeerr.Reads, "opening a snapshot")
 	}
 	switch reply[0] {
 	case "capacity":
@@ -78,6 +82,17 @@ func (s *Store) DropSnapshot(ctx context.Context, id string) (existed bool, err 
 		return false, storeerr.FromRedis(err, storeerr.Writes, "ending the snapshot")
 	}
 	return removed > 0, nil
+}
+
+// closeTimeout bounds the closing of a snapshot after its reader was cancelled.
+const closeTimeout = 2 * time.Second
+
+// abandon ends a snapshot, also when ctx has ended already. A failure leaves
+// the snapshot to run out by itself within SnapshotTTL.
+func (s *Store) abandon(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	_, _ = s.DropSnapshot(ctx, id)
 }
 
 // HasSnapshot says whether DropSnapshot would find anything to end.
