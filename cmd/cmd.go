@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func (f *Factory) Run(ctx context.Context, args []string) int {
 	if errors.As(err, new(readerGone)) {
 		return exitDone
 	}
-	if err != nil && !f.started && storeerr.KindOf(err) == storeerr.Failed {
+	if err != nil && !f.started && f.out.err == nil && storeerr.KindOf(err) == storeerr.Failed {
 		err = storeerr.New(storeerr.Invalid, "%w", err).WithHint("see `%s --help`", f.commandPath(root, args))
 	}
 	failure := failureOf(err, context.Cause(ctx))
@@ -62,5 +63,8 @@ func (f *Factory) execute(root *cobra.Command) error {
 	if help.Len() > 0 {
 		_, _ = f.Out.Write(help.Bytes()) // f.out knows
 	}
-	return f.out.err
+	if f.out.err != nil {
+		return fmt.Errorf("writing output: %w", f.out.err)
+	}
+	return nil
 }

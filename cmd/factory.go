@@ -33,7 +33,7 @@ type Factory struct {
 	Width int
 
 	ctx      context.Context // ends when the command should stop
-	over     context.Context // ends when it must
+	serving  context.Context // ends when no server is waited for any more
 	out      *output         // what Out has become
 	flags    *pflag.FlagSet
 	started  bool // the command line was understood, and the command runs
@@ -50,11 +50,15 @@ func NewFactory() *Factory {
 // begin prepares the factory to run one command line until ctx ends. The
 // function it returns must be called behind that.
 func (f *Factory) begin(ctx context.Context) (release func()) {
-	f.ctx = ctx
-	f.over, release = afterGrace(ctx)
-	f.out = &output{Writer: f.Out, ctx: f.over}
+	writing, releaseWriting := after(ctx, outputGrace)
+	serving, releaseServing := after(ctx, serverGrace)
+	f.ctx, f.serving = ctx, serving
+	f.out = &output{Writer: f.Out, ctx: writing}
 	f.In, f.Out = &input{Reader: f.In, ctx: ctx}, f.out
-	return release
+	return func() {
+		releaseWriting()
+		releaseServing()
+	}
 }
 
 // Settings loads the global settings once.
@@ -146,7 +150,7 @@ func (f *Factory) connect(a access) (redis.UniversalClient, error) {
 	if f.client != nil {
 		return f.client, nil
 	}
-	options := redisconn.Options{Target: s.Target, Timeout: s.Timeout, Until: f.over}
+	options := redisconn.Options{Target: s.Target, Timeout: s.Timeout, Until: f.serving}
 	if s.Verbose {
 		options.Trace = f.Err
 	}

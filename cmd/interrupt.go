@@ -16,9 +16,14 @@ import (
 	"github.com/keyspacectl/keyspacectl/internal/render"
 )
 
-// grace is how long the work under way, and the cleaning up after it, may take
-// once the command was asked to stop.
-const grace = 1500 * time.Millisecond
+// How long what is under way may take once the command was asked to stop.
+const (
+	// outputGrace is for what is being written. It is the shorter one: a reader
+	// that stalls must leave time to close a snapshot.
+	outputGrace = 500 * time.Millisecond
+	// serverGrace is for what the server was asked, the cleaning up included.
+	serverGrace = 1500 * time.Millisecond
+)
 
 // interrupted is the error of a command that a signal ended.
 type interrupted struct {
@@ -76,8 +81,8 @@ func signalContext(parent context.Context) (context.Context, func()) {
 	}
 }
 
-// afterGrace returns a context that ends when ctx has been over for a while.
-func afterGrace(ctx context.Context) (context.Context, func()) {
+// after returns a context that ends when ctx has been over for a while.
+func after(ctx context.Context, grace time.Duration) (context.Context, func()) {
 	over, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	return over, func() {

@@ -16,6 +16,6 @@ func (f *Factory) redirect(path string, overwrite bool) (*outfile.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Out, f.Width = &output{Writer: file, ctx: f.over}, 0
+	f.Out, f.Width = file, 0
 	return file, nil
 }
