@@ -5,7 +5,6 @@ package main_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -79,16 +78,26 @@ func unhex(t *testing.T, digits string) []byte {
 	return b
 }
 
-// run runs a command line within this process and returns what it prints.
+// execute runs a command line within this process, and returns what it prints
+// and its exit status.
+func execute(t *testing.T, s testserver.Server, args ...string) (out, errs string, status int) {
+	t.Helper()
+	var outBuffer, errBuffer bytes.Buffer
+	env := map[string]string{"KEYSPACECTL_URL": s.URL, "XDG_CONFIG_HOME": t.TempDir()}
+	f := &cmd.Factory{In: strings.NewReader(""), Out: &outBuffer, Err: &errBuffer, Getenv: func(name string) string { return env[name] }}
+	status = f.Run(t.Context(), args)
+	return outBuffer.String(), errBuffer.String(), status
+}
+
+// run runs a command line that must be done without a word on the standard
+// error, and returns what it prints.
 func run(t *testing.T, s testserver.Server, args ...string) string {
 	t.Helper()
-	var out, errs bytes.Buffer
-	env := map[string]string{"KEYSPACECTL_URL": s.URL, "XDG_CONFIG_HOME": t.TempDir()}
-	f := &cmd.Factory{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(name string) string { return env[name] }}
-	if status := f.Run(context.WithoutCancel(t.Context()), args); status != 0 || errs.Len() > 0 {
-		t.Errorf("%q: exit status %d, %s", args, status, &errs)
+	out, errs, status := execute(t, s, args...)
+	if status != 0 || errs != "" {
+		t.Errorf("%q: exit status %d, %s", args, status, errs)
 	}
-	return out.String()
+	return out
 }
 
 // shown is a result in JSON, as far as this file asks.
