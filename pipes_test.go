@@ -1,4 +1,4 @@
-// Readers that go away, full disks, and output of many rows.
+// Readers that go away, output of many rows, and a shell that waits.
 
 package main_test
 
@@ -67,4 +67,19 @@ func TestManyRowsThroughPipe(t *testing.T) {
 		t.Errorf("%d lines, want 5000", lines)
 	}
 	noSnapshots(t, store)
+}
+
+// TestCompletionBesideHungServer lets a server never answer: completion gives
+// up by itself, whatever the timeout is.
+func TestCompletionBesideHungServer(t *testing.T) {
+	t.Parallel()
+	for _, answers := range []int{0, 1} {
+		url, hangs := hungServer(t, answers)
+		p := start(t, url, "__complete", "--timeout", "1h", "read", "")
+		<-hangs
+		if line := p.line(); line != ":4" {
+			t.Errorf("it completes to %q, want nothing", line)
+		}
+		p.ends(0)
+	}
 }

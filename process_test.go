@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,4 +146,39 @@ func files(t *testing.T, dir string) []string {
 		names[i] = filepath.Base(name)
 	}
 	return names
+}
+
+// hungServer refuses the first requests of each connection and leaves the next
+// one unanswered. hangs tells of that.
+func hungServer(t *testing.T, answers int) (url string, hangs <-chan struct{}) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	told := make(chan struct{}, 100)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+			go func() {
+				request := make([]byte, 64<<10)
+				for i := 0; ; i++ {
+					if _, err := conn.Read(request); err != nil {
+						return
+					}
+					if i >= answers {
+						told <- struct{}{}
+						return
+					}
+					_, _ = conn.Write([]byte("-ERR unknown command\r\n"))
+				}
+			}()
+		}
+	}()
+	return "redis://" + listener.Addr().String(), told
 }
