@@ -1,0 +1,233 @@
+// The server's own view of the commands: MONITOR, while all of them run.
+
+package main_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/keyspacectl/keyspacectl/internal/testserver"
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// TestKeysAreDeclared holds that no script touches a key that is not in the
+// KEYS of its call. Every script runs at least once.
+//
+// It stands in a directory of its own, so it runs alone.
+func TestKeysAreDeclared(t *testing.T) {
+	server := testserver.Real(t)
+	client := server.Client(t)
+	monitor := startMonitor(t, server)
+	runAll(t, server)
+	runRare(t, client)
+	if err := client.Echo(t.Context(), lastLine).Err(); err != nil {
+		t.Fatal(err)
+	}
+
+	unseen := map[string]string{}
+	for _, script := range luascripts.All() {
+		unseen[script.SHA1] = script.Name
+	}
+	var call monitored // the last one of a script
+	for _, line := range monitor.lines(t) {
+		switch {
+		case strings.HasPrefix(line.args[0], "EVAL"):
+			call = line
+			delete(unseen, call.sha1())
+		case strings.EqualFold(line.args[0], "KEYS"):
+			t.Errorf("the server was asked for %q", line.args)
+		case line.lua:
+			for _, key := range keysOf(t, client, line.args) {
+				if !slices.Contains(call.keys(t), key) {
+					t.Errorf("%q in a script that was given the keys %q", line.args, call.keys(t))
+				}
+			}
+		}
+	}
+	for _, name := range unseen {
+		t.Errorf("no command ran %s", name)
+	}
+}
+
+// runAll runs every command that goes to a server. LAST stands for the last
+// word that was printed.
+func runAll(t *testing.T, server testserver.Server) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, content := range map[string]string{
+		"batch": `{"conditions":[{"kind":"missing","key":"c"}],"mutations":[{"kind":"put","key":"c","value":"1"},{"kind":"delete","key":"b"}]}`,
+		"bytes": "bytes",
+		"other": "other",
+	} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := ""
+	for _, line := range []string{
+		"put a 1", "put b 1 --retention 1h", "put a 2 --if-version 1", "read a b none",
+		"scan", "scan --live", "scan --count", "scan --page --page-size 1", "scan --page --cursor LAST",
+		"scan --page --page-size 1", "put a 3", "history a", "txn batch", "txn batch",
+		"snapshot gc --dry-run", "snapshot gc", "snapshot list --columns id", "snapshot drop LAST",
+		"delete a", "delete --under b --dry-run", "delete --under c --yes",
+		"blob put r --file bytes --retention 1h", "blob put r --file bytes --retention 1h", "blob put r --file other --retention 1h",
+		"blob read r", "blob stat r", "blob list", "blob renew r --retention 2h", "blob delete r",
+		"warm cas s 1 one --create --columns token", "warm cas s 1 two --columns token --expect LAST",
+		"warm list s", "warm list s --payload", "warm read s 1", "warm segments",
+		"warm list s --columns token", "warm delete s 1 --expect LAST",
+		"scripts load",
+	} {
+		args := strings.Fields("--prefix app " + strings.Replace(line, "LAST", last, 1))
+		out, errs, status := execute(t, server, args...)
+		if status == 1 || status == 2 {
+			t.Errorf("%q: exit status %d, %s", args, status, errs)
+		}
+		if words := strings.Fields(out + errs); len(words) > 0 {
+			last = words[len(words)-1]
+		}
+	}
+}
+
+// runRare runs what commands run only when a scan takes half a minute, or a
+// server refuses MULTI.
+func runRare(t *testing.T, client *redis.Client) {
+	t.Helper()
+	store, err := opaque.New(client, "app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.RenewSnapshot(t.Context(), "none"); !errors.Is(err, storeerr.Expired) {
+		t.Errorf("renewing: %v", err)
+	}
+	if err := luascripts.Must("blob_read").Run(t.Context(), client, []string{"none"}).Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// keysOf returns the keys in a command, as the server sees them.
+func keysOf(t *testing.T, client *redis.Client, command []string) []string {
+	t.Helper()
+	if len(command) == 1 {
+		return nil // TIME
+	}
+	args := []any{"COMMAND", "GETKEYS"}
+	for _, arg := range command {
+		args = append(args, arg)
+	}
+	keys, err := client.Do(t.Context(), args...).StringSlice()
+	if err != nil && !strings.Contains(err.Error(), "no key arguments") {
+		t.Fatalf("%q: %v", command, err)
+	}
+	return keys
+}
+
+// lastLine is what ends a monitor.
+const lastLine = "end of the test"
+
+// monitor is a connection on which the server tells what it runs.
+type monitor struct {
+	conn   net.Conn
+	reader *bufio.Reader
+}
+
+func startMonitor(t *testing.T, server testserver.Server) *monitor {
+	t.Helper()
+	conn, err := net.Dial("unix", strings.TrimPrefix(server.URL, "unix://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	m := &monitor{conn, bufio.NewReader(conn)}
+	if _, err := fmt.Fprint(conn, "MONITOR\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := m.reader.ReadString('\n'); err != nil || answer != "+OK\r\n" {
+		t.Fatalf("MONITOR: %q, %v", answer, err)
+	}
+	return m
+}
+
+// monitored is a command that the server ran.
+type monitored struct {
+	lua  bool // in a script
+	args []string
+}
+
+// lines reads what the server told, up to the last line.
+func (m *monitor) lines(t *testing.T) []monitored {
+	t.Helper()
+	var all []monitored
+	for {
+		text, err := m.reader.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := parseMonitored(t, text)
+		if slices.Contains(line.args, lastLine) {
+			return all
+		}
+		all = append(all, line)
+	}
+}
+
+var (
+	monitorLine = regexp.MustCompile(`^\+[\d.]+ \[\d+ ([^\]]*)\] (.*)\r\n$`)
+	quoted      = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+)
+
+// parseMonitored reads a line such as
+// +1700000000.1 [0 lua] "ZADD" "key" "1" "\x00".
+func parseMonitored(t *testing.T, text string) monitored {
+	t.Helper()
+	parts := monitorLine.FindStringSubmatch(text)
+	if parts == nil {
+		t.Fatalf("the monitor says %q", text)
+	}
+	line := monitored{lua: parts[1] == "lua"}
+	for _, arg := range quoted.FindAllString(parts[2], -1) {
+		plain, err := strconv.Unquote(arg)
+		if err != nil {
+			t.Fatalf("the monitor says %s: %v", arg, err)
+		}
+		line.args = append(line.args, plain)
+	}
+	if !line.lua {
+		line.args[0] = strings.ToUpper(line.args[0])
+	}
+	return line
+}
+
+// sha1 names the script of an EVAL or EVALSHA.
+func (m monitored) sha1() string {
+	if strings.HasPrefix(m.args[0], "EVALSHA") {
+		return m.args[1]
+	}
+	for _, script := range luascripts.All() {
+		if script.Source == m.args[1] {
+			return script.SHA1
+		}
+	}
+	return ""
+}
+
+// keys are those of an EVAL or EVALSHA.
+func (m monitored) keys(t *testing.T) []string {
+	t.Helper()
+	count, err := strconv.Atoi(m.args[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.args[3 : 3+count]
+}
