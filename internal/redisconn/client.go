@@ -73,6 +73,7 @@ func Open(o Options) (redis.UniversalClient, error) {
 	client := redis.NewClient(options)
 	client.AddHook(&retrier{link: link})
 	addHooks(client, o.Target.Addr, dialer, trace)
+	client.AddHook(helloHook{addr: o.Target.Addr})
 	return client, nil
 }
 
@@ -82,7 +83,6 @@ func addHooks(client *redis.Client, addr string, dialer *dialer, trace *tracer) 
 		client.AddHook(trace)
 	}
 	client.AddHook(&sentHook{addr: addr, sent: &dialer.sent})
-	client.AddHook(helloHook{addr: addr})
 }
 
 // check refuses what cannot work, before anything is read or dialed.

@@ -86,14 +86,7 @@ func TestUserWithoutPassword(t *testing.T) {
 // TestFailures runs a write against servers that fail at each stage.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	closed := func() redisconn.Target {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		return redisconn.Target{Network: "tcp", Addr: l.Addr().String()}
-	}()
+	closed := redisconn.Target{Network: "tcp", Addr: closedPort(t)}
 	tlsTarget := listenTLS(t)
 	overTLS := func(target redisconn.Target) redisconn.Target { target.TLS = &redisconn.TLS{}; return target }
 	wait := make(chan struct{})
@@ -213,5 +206,13 @@ func checkError(t *testing.T, err error, kind storeerr.Kind, says string) {
 	t.Helper()
 	if !errors.Is(err, kind) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v: %q; want %v: %q", storeerr.KindOf(err), err, kind, says)
+	}
+}
+
+// checkHint checks that an error has a hint with a text.
+func checkHint(t *testing.T, err error, want string) {
+	t.Helper()
+	if hint := storeerr.HintOf(err); !strings.Contains(hint, want) {
+		t.Errorf("%v has the hint %q; want %q", err, hint, want)
 	}
 }

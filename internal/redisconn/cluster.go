@@ -29,6 +29,7 @@ func openCluster(o Options, link *link, trace *tracer) *redis.ClusterClient {
 		// are tried again by that, so that they may go to another node.
 		client.AddHook(&retrier{link: link})
 		addHooks(client, node.Addr, dialer, trace)
+		client.AddHook(helloHook{addr: node.Addr, cluster: true})
 		return client
 	}
 	client := redis.NewClusterClient(options)

@@ -87,13 +87,13 @@ func TestDeadline(t *testing.T) {
 		set  time.Time
 		want time.Time // or zero: about an hour from now
 	}{
-		"no deadline":         {conn{idle: time.Hour, stage: ready}, time.Time{}, time.Time{}},
-		"a late deadline":     {conn{idle: time.Hour, stage: ready}, late, time.Time{}},
-		"a sooner deadline":   {conn{idle: time.Hour, stage: ready}, soon, soon},
-		"a past deadline":     {conn{idle: time.Hour, stage: ready}, time.Unix(1, 0), time.Unix(1, 0)},
-		"the handshake":       {conn{idle: time.Hour, readyBy: soon}, late, soon},
+		"no deadline":          {conn{idle: time.Hour, stage: ready}, time.Time{}, time.Time{}},
+		"a late deadline":      {conn{idle: time.Hour, stage: ready}, late, time.Time{}},
+		"a sooner deadline":    {conn{idle: time.Hour, stage: ready}, soon, soon},
+		"a past deadline":      {conn{idle: time.Hour, stage: ready}, time.Unix(1, 0), time.Unix(1, 0)},
+		"the handshake":        {conn{idle: time.Hour, readyBy: soon}, late, soon},
 		"waiting for messages": {conn{stage: asking}, late, late},
-		"after the handshake": {conn{idle: time.Hour, readyBy: soon, stage: ready}, late, time.Time{}},
+		"after the handshake":  {conn{idle: time.Hour, readyBy: soon, stage: ready}, late, time.Time{}},
 	} {
 		got := c.conn.deadline(c.set)
 		if c.want.IsZero() && (got.Before(now.Add(time.Hour)) || got.After(now.Add(2*time.Hour))) || !c.want.IsZero() && !got.Equal(c.want) {

@@ -23,7 +23,9 @@ func openFailover(o Options, link *link, trace *tracer) *redis.Client {
 	options.Dialer = dialer.dial
 	client := redis.NewFailoverClient(options)
 	client.AddHook(&retrier{link: link})
-	addHooks(client, fmt.Sprintf("the primary %q", o.Target.Sentinel.Master), dialer, trace)
+	name := fmt.Sprintf("the primary %q", o.Target.Sentinel.Master)
+	addHooks(client, name, dialer, trace)
+	client.AddHook(helloHook{addr: name})
 	client.AddHook(sentinelHook{master: o.Target.Sentinel.Master})
 	return client
 }

@@ -4,6 +4,7 @@ package redisconn_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"io"
 	"log"
 	"net"
@@ -114,6 +115,17 @@ func listen(t *testing.T, handle func(net.Conn)) redisconn.Target {
 	return redisconn.Target{Network: "tcp", Addr: l.Addr().String()}
 }
 
+// closedPort returns an address that nothing listens to.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
 // listenTLS serves TLS with a certificate that no one trusts.
 func listenTLS(t *testing.T) redisconn.Target {
 	t.Helper()
@@ -122,6 +134,20 @@ func listenTLS(t *testing.T) redisconn.Target {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return redisconn.Target{Network: "tcp", Addr: s.Listener.Addr().String()}
+}
+
+// listenTLSNamed is listenTLS that tells the name it is asked for.
+func listenTLSNamed(t *testing.T, name chan<- string) redisconn.Target {
+	t.Helper()
+	s := httptest.NewUnstartedServer(nil)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		name <- hello.ServerName
+		return nil, nil
+	}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return redisconn.Target{Network: "tcp", Addr: s.Listener.Addr().String(), TLS: &redisconn.TLS{}}
 }
 
 // answerHello reads commands and refuses HELLO, until another one came.

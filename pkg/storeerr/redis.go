@@ -58,6 +58,9 @@ var refusals = []struct {
 	{"Script killed by user", Unavailable, "the script was killed on the server before it changed anything", "try again"},
 	{"max number of clients reached", Unavailable, "the server has no room for another connection", "see maxclients on the server"},
 	{"WRONGTYPE", Integrity, "a key holds another type than the store keeps there", ""},
+	{"MOVED ", Invalid, "the server is a node of a Redis Cluster, and another one holds the key", "add --cluster"},
+	{"ASK ", Invalid, "the server is a node of a Redis Cluster, and another one holds the key", "add --cluster"},
+	{"cluster support disabled", Invalid, "the server is no Redis Cluster", "leave out --cluster"},
 	{"DB index is out of range", Invalid, "the server has no such database", "see the setting databases on the server"},
 }
 
