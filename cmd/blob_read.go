@@ -37,7 +37,7 @@ missing blob leaves none.`,
 		},
 	}
 	c.Flags().StringVar(&o.out, "out", "", "write to this `file`; - is the standard output")
-	c.Flags().BoolVar(&o.force, "force", false, "overwrite a file that exists; print binary data even to a terminal")
+	c.Flags().BoolVar(&o.force, "force", false, "overwrite a file that exists; print binary to a terminal")
 	return c
 }
 

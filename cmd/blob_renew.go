@@ -20,8 +20,8 @@ func newBlobRenewCmd(f *Factory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "renew REFERENCE",
 		Short: "Move the expiry of a blob",
-		Long: `Move the expiry of a blob to the retention from now, sooner or later than it was.
-Its bytes stay as they are. Without such a blob the exit status is 3.`,
+		Long: `Move the expiry of a blob to the retention from now, sooner or later than it
+was. Its bytes stay as they are. Without such a blob the exit status is 3.`,
 		Example: `  keyspacectl blob renew chunk/1 --retention 24h
   keyspacectl blob renew chunk/1 --retention 24h --dry-run`,
 		Args: cobra.ExactArgs(1),
