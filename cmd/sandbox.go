@@ -24,7 +24,9 @@ type sandboxOptions struct {
 func newSandboxCmd(f *Factory) *cobra.Command {
 	var o sandboxOptions
 	c := &cobra.Command{
-		Use:   "sandbox [-- COMMAND [ARGUMENT...]]",
+		Use:                   "sandbox [flags] [-- COMMAND [ARGUMENT...]]",
+		DisableFlagsInUseLine: true,
+
 		Short: "Run an embedded server with sample data",
 		Long: `Run a server inside the tool, with sample data in all three stores.
 
