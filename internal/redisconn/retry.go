@@ -55,6 +55,10 @@ func (r *retrier) run(ctx context.Context, cmds []redis.Cmder, try func(context.
 		InitialInterval: 50 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: time.Second,
 	}
 	for {
+		// What a try sets, the next one need not: MULTI keeps its error.
+		for _, cmd := range cmds {
+			cmd.SetErr(nil)
+		}
 		err := try(ctx)
 		if !mayPass(err, cmds) {
 			return err
