@@ -126,6 +126,9 @@ func (t *tally) String() string {
 	return b.String()
 }
 
+// briefly is the timeout of a command that waits for it.
+const briefly = "300ms"
+
 // faultless is a fault that does not happen.
 var faultless = faultScript{faultproxy.Fault{At: 1 << 40}, "1m"}
 
@@ -142,9 +145,9 @@ func faultScripts(carried [2]int64, many int) []faultScript {
 	}{
 		{faultproxy.Cut, 1, many, "1m"},
 		{faultproxy.Truncate, 1, many / 2, "1m"},
-		{faultproxy.Cut, 0, many / 4, "300ms"},
-		{faultproxy.Delay, 1, many / 4, "300ms"},
-		{faultproxy.Blackhole, 1, many / 4, "300ms"},
+		{faultproxy.Cut, 0, many / 4, briefly},
+		{faultproxy.Delay, 1, many / 4, briefly},
+		{faultproxy.Blackhole, 1, many / 4, briefly},
 	} {
 		for stream, bytes := range carried {
 			for _, at := range points(bytes, way.points) {
@@ -186,7 +189,7 @@ func TestWritesOnAFailingNetwork(t *testing.T) {
 	server := testserver.Real(t)
 	rdb := server.Client(t)
 	noError(t, luascripts.Load(t.Context(), rdb))
-	many := 40
+	many := 24
 	if testing.Short() {
 		many = 8
 	}
@@ -220,7 +223,7 @@ func TestReadsOnAFailingNetwork(t *testing.T) {
 	prepareChunk(t, s)
 	_, err := s.blob.Put(t.Context(), "b", []byte("blob"), 3600_000)
 	noError(t, err)
-	many := 16
+	many := 12
 	if testing.Short() {
 		many = 6
 	}
@@ -237,10 +240,13 @@ func TestReadsOnAFailingNetwork(t *testing.T) {
 		eachFault(faultScripts(carried, many), func(script faultScript) {
 			result, _ := s.behind(t, server, script, "", args)
 			tally.add(strings.Join(args[:min(2, len(args))], " ")+", "+script.Action.String(), result.status)
-			right := result.status == 0 && result.out == whole.out ||
-				result.status == 8 && strings.HasPrefix(whole.out, result.out)
+			right := result.status == 0 && result.out == whole.out
+			// What opens a snapshot is not tried again by itself, nor for ever.
+			if args[0] == "scan" || script.timeout == briefly {
+				right = right || result.status == 8 && strings.HasPrefix(whole.out, result.out)
+			}
 			if !right {
-				t.Errorf("%v, %v: %+v, want status 0 with %q, or status 8", args, script, result, whole.out)
+				t.Errorf("%v, %v: %+v, want %q", args, script, result, whole.out)
 			}
 		})
 	}
