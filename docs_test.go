@@ -104,7 +104,6 @@ func consoleTypings(t *testing.T, page string, b block) []typing {
 		case prompt && !open:
 			all = append(all, typing{at: fmt.Sprintf("%s:%d", page, b.line+1+i), command: command, compare: true})
 		case open:
-			command = line
 			all[len(all)-1].command += "\n" + strings.TrimPrefix(line, "> ")
 		case len(all) == 0:
 			t.Errorf("%s:%d: output before the first command", page, b.line+1+i)

@@ -1,5 +1,6 @@
 // Ending a server with its test process on Linux, also when that panics or is
 // killed and runs no cleanup.
+
 package testserver
 
 import "syscall"
