@@ -24,6 +24,8 @@ type file struct {
 	path     string
 	current  string // the value of current-context, or empty
 	contexts []fileContext
+	document yaml.Node // the whole, or the zero Node for a file without keys
+	comments string    // all that a file without keys holds
 }
 
 // fileContext is one entry of the list of contexts.
@@ -49,33 +51,43 @@ func defaultPath(getenv func(string) string) string {
 // readFile reads the config file at path. Where it need not exist and does
 // not, the result is an empty file.
 func readFile(path string, mustExist bool) (*file, error) {
-	f := &file{path: path}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !mustExist {
-		return f, nil
+		return &file{path: path}, nil
 	}
 	if err != nil {
 		return nil, storeerr.New(storeerr.Invalid, "reading the config file: %w", err)
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var document, more yaml.Node
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF):
-		return f, nil
-	case err != nil:
-		return nil, f.fail("", "is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, f.fail("", "holds more than one YAML document")
-	}
-	return f, f.read(document.Content[0])
+	return parseFile(path, data)
 }
 
-// fail returns an error about a key of the file, or about the file.
-func (f *file) fail(key, format string, args ...any) error {
+// parseFile reads what a config file holds.
+func parseFile(path string, data []byte) (*file, error) {
+	f := &file{path: path}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	switch err := decoder.Decode(&f.document); {
+	case errors.Is(err, io.EOF):
+		f.comments = strings.TrimSpace(string(data))
+		return f, nil
+	case err != nil:
+		return nil, f.fail("", nil, "is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var more yaml.Node
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, f.fail("", &more, "holds more than one YAML document")
+	}
+	return f, f.read(f.document.Content[0])
+}
+
+// fail returns an error about a key of the file, or about the file, and names
+// the line of a node.
+func (f *file) fail(key string, at *yaml.Node, format string, args ...any) error {
 	where := f.path
 	if key != "" {
 		where += ": " + key
+	}
+	if at != nil && at.Line > 0 {
+		format, args = format+" (line %d)", append(args, at.Line)
 	}
 	return invalid(where, fmt.Errorf(format, args...))
 }
@@ -96,7 +108,7 @@ func (f *file) read(root *yaml.Node) error {
 		case "contexts":
 			err = f.readContexts(entry.value)
 		default:
-			err = f.fail(entry.key, "unknown key (known: contexts, current-context)")
+			err = f.fail(entry.key, entry.at, "unknown key (known: contexts, current-context)")
 		}
 		if err != nil {
 			return err
@@ -104,7 +116,7 @@ func (f *file) read(root *yaml.Node) error {
 	}
 	if f.current != "" {
 		if _, ok := f.context(f.current); !ok {
-			return f.fail("current-context", "there is no context %q%s", f.current, f.known())
+			return f.fail("current-context", nil, "there is no context %q%s", f.current, f.known())
 		}
 	}
 	return nil
@@ -115,7 +127,7 @@ func (f *file) readContexts(node *yaml.Node) error {
 		return nil
 	}
 	if node.Kind != yaml.SequenceNode {
-		return f.fail("contexts", "is %s and has to be a list, of entries that start with - name: NAME", kindOf(node))
+		return f.fail("contexts", node, "is %s and has to be a list, of entries that start with - name: NAME", kindOf(node))
 	}
 	for i, item := range node.Content {
 		context, err := f.readContext(i+1, resolve(item))
@@ -123,7 +135,7 @@ func (f *file) readContexts(node *yaml.Node) error {
 			return err
 		}
 		if _, ok := f.context(context.name); ok {
-			return f.fail("contexts", "the name %q is given to two contexts", context.name)
+			return f.fail("contexts", item, "the name %q is given to two contexts", context.name)
 		}
 		f.contexts = append(f.contexts, context)
 	}
@@ -142,7 +154,7 @@ func (f *file) readContext(number int, node *yaml.Node) (fileContext, error) {
 		}
 	}
 	if context.name == "" || strings.ContainsFunc(context.name, unicode.IsControl) {
-		return context, f.fail("contexts", "entry %d has no name", number)
+		return context, f.fail("contexts", node, "entry %d has no name", number)
 	}
 	for _, entry := range keys {
 		key := "contexts[" + context.name + "]." + entry.key
@@ -151,9 +163,9 @@ func (f *file) readContext(number int, node *yaml.Node) (fileContext, error) {
 		case entry.key == "name":
 			_, err = f.scalar(key, entry.value, Setting{})
 		case entry.key == "password":
-			err = f.fail(key, "a password does not stand in the config file; name a file that holds it with password-file")
+			err = f.fail(key, entry.at, "a password does not stand in the config file; name a file that holds it with password-file, or a command with password-command")
 		case !ok:
-			err = f.fail(key, "unknown key (known: name, %s)", strings.Join(namesIn(inContext), ", "))
+			err = f.fail(key, entry.at, "unknown key (known: name, %s)", strings.Join(namesIn(inContext), ", "))
 		default:
 			context.values[entry.key], err = f.value(key, entry.value, setting)
 		}

@@ -33,6 +33,8 @@ type loader struct {
 	redisAuth string // REDISCLI_AUTH
 	noColor   bool   // NO_COLOR stands in for KEYSPACECTL_COLOR
 	unused    string // which credentials were left out
+
+	passwordCommand string // prints the password, or empty
 }
 
 // Load reads the settings from flags that RegisterFlags made and that are
@@ -40,19 +42,43 @@ type loader struct {
 // [os.Getenv]; a variable that is empty counts as absent. Load opens no
 // connection, and reads the password file if one is used.
 func Load(flags *pflag.FlagSet, getenv func(string) string) (*Settings, error) {
-	l := &loader{viper: viper.New()}
-	steps := []func() error{
-		func() error { return l.readFlags(flags) },
-		func() error { return l.readEnvironment(getenv) },
-		func() error { return l.readContext(getenv) },
-		func() error { l.dropCredentials(); return l.merge(flags) },
+	l := newLoader()
+	if err := l.readGiven(flags, getenv); err != nil {
+		return nil, err
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := l.readContext(getenv); err != nil {
+		return nil, err
+	}
+	l.dropBound()
+	if err := l.merge(flags); err != nil {
+		return nil, err
 	}
 	return l.settings()
+}
+
+func newLoader() *loader { return &loader{viper: viper.New()} }
+
+// LoadWithoutFile is [Load] as if there were no config file and no context: for
+// commands that are about the file, which may be broken or lack the context.
+func LoadWithoutFile(flags *pflag.FlagSet, getenv func(string) string) (*Settings, error) {
+	l := newLoader()
+	if err := l.readGiven(flags, getenv); err != nil {
+		return nil, err
+	}
+	l.file = &file{}
+	l.dropBound()
+	if err := l.merge(flags); err != nil {
+		return nil, err
+	}
+	return l.settings()
+}
+
+// readGiven takes what the flags and the environment give.
+func (l *loader) readGiven(flags *pflag.FlagSet, getenv func(string) string) error {
+	if err := l.readFlags(flags); err != nil {
+		return err
+	}
+	return l.readEnvironment(getenv)
 }
 
 // readFlags takes the flags that were given, be it with their default's value.
@@ -82,20 +108,15 @@ func (l *loader) readEnvironment(getenv func(string) string) error {
 
 // readContext reads the config file and takes the chosen context's values.
 func (l *loader) readContext(getenv func(string) string) error {
-	path, from := l.first("config")
-	if from == none {
-		path = defaultPath(getenv)
-	}
-	l.file = &file{path: path}
-	var err error
-	switch {
-	case path != "":
-		l.file, err = readFile(path, from != none)
-	case from != none:
-		err = l.invalidAt("config", from, errors.New("names no file"))
-	}
+	path, mustExist, err := l.filePath(getenv)
 	if err != nil {
 		return err
+	}
+	l.file = &file{path: path}
+	if path != "" {
+		if l.file, err = readFile(path, mustExist); err != nil {
+			return err
+		}
 	}
 	name, from := l.first("context")
 	if from == none {
@@ -110,6 +131,19 @@ func (l *loader) readContext(getenv func(string) string) error {
 	}
 	l.context, l.given[contextLevel] = name, chosen.values
 	return nil
+}
+
+// filePath returns where the config file is, or nothing when there is no place
+// for one, and whether somebody named it.
+func (l *loader) filePath(getenv func(string) string) (path string, named bool, err error) {
+	path, from := l.first("config")
+	switch {
+	case from == none:
+		return defaultPath(getenv), false, nil
+	case path == "":
+		return "", false, l.invalidAt("config", from, errors.New("names no file"))
+	}
+	return path, true, nil
 }
 
 // merge puts what the places give into Viper, which decides.
@@ -193,7 +227,7 @@ func (l *loader) source(name string, at level) string {
 // the file's directory, so that it does not depend on where one stands.
 func (l *loader) path(name string) string {
 	path := l.text(name)
-	if l.level(name) == contextLevel && !filepath.IsAbs(path) {
+	if path != "" && l.level(name) == contextLevel && !filepath.IsAbs(path) {
 		return filepath.Join(filepath.Dir(l.file.path), path)
 	}
 	return path

@@ -3,6 +3,8 @@
 package config
 
 import (
+	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,7 +15,7 @@ import (
 
 // Settings are the values of the global settings.
 type Settings struct {
-	Target    redisconn.Target // the server, and the credentials that belong to it
+	Target    redisconn.Target // the server, and the credentials that belong to it, but for those that Connection gets
 	Timeout   time.Duration    // above zero
 	Prefix    string
 	HasPrefix bool // a prefix was given, be it an empty one
@@ -33,7 +35,21 @@ type Settings struct {
 	// from a place of its own, or is empty: a hint for when the server asks for some.
 	Unused string
 
-	sources map[string]string
+	passwordCommand string // prints the password, or empty
+	sources         map[string]string
+	values          []Value
+}
+
+// Connection returns how to reach the server, whoever wants to. It runs the
+// password command if there is one; the errors are storeerr.Invalid.
+func (s *Settings) Connection(ctx context.Context) (redisconn.Options, error) {
+	o := redisconn.Options{Target: s.Target, Timeout: s.Timeout}
+	if s.passwordCommand == "" || s.Target.Embedded != "" {
+		return o, nil
+	}
+	var err error
+	o.Target.Password, err = s.runCommand(ctx)
+	return o, err
 }
 
 // Source says where the value of a setting comes from: "--timeout",
@@ -76,7 +92,9 @@ func (l *loader) settings() (*Settings, error) {
 		File:      l.file.path,
 		Context:   l.context,
 		Unused:    l.unused,
-		sources:   map[string]string{},
+
+		passwordCommand: l.passwordCommand,
+		sources:         map[string]string{},
 	}
 	if l.level("columns") != none {
 		s.Columns = splitList(l.text("columns"))
@@ -86,7 +104,50 @@ func (l *loader) settings() (*Settings, error) {
 			s.sources[setting.Name] = l.source(setting.Name, level)
 		}
 	}
+	s.values = l.values(s)
 	return s, nil
+}
+
+// values lists what is in effect.
+func (l *loader) values(s *Settings) []Value {
+	derived := map[string]string{"config": s.File, "context": s.Context}
+	if l.level("context") == none && s.Context != "" {
+		s.sources["context"] = s.File + ": current-context"
+	}
+	var values []Value
+	for _, setting := range All() {
+		value, source := l.text(setting.Name), s.Source(setting.Name)
+		switch {
+		case l.outdone(setting.Name):
+			continue
+		case derived[setting.Name] != "":
+			value = derived[setting.Name]
+		case setting.Name == "url" && l.addressLevel() == none:
+			value = redisconn.Default
+		case setting.Name == "password" && source == "default" && l.redisAuth != "" && s.Target.Password == l.redisAuth:
+			value, source = l.redisAuth, "REDISCLI_AUTH"
+		}
+		if value != "" || source != "default" {
+			values = append(values, Value{setting.Name, setting.masked(value), source})
+		}
+	}
+	return values
+}
+
+// outdone reports whether a setting does nothing beside another one that says
+// the same from a higher place.
+func (l *loader) outdone(name string) bool {
+	for _, group := range [][]string{
+		{"url", "addr"}, {"password", "password-file", "password-command"},
+		{"sentinel-password", "sentinel-password-file"}, {"headers", "no-headers"},
+	} {
+		for _, other := range group {
+			if slices.Contains(group, name) && l.level(other) > l.level(name) && l.level(name) != none {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // headers joins the settings headers and no-headers, of which the one from the

@@ -17,7 +17,7 @@ func TestBadFile(t *testing.T) {
 		return "contexts:\n- name: other\n- name: prod\n  " + line + "\n"
 	}
 	for file, want := range map[string]string{
-		inContext("timeout: abc"):           `: contexts[prod].timeout: "abc" is no length of time`,
+		inContext("timeout: abc"):           `: contexts[prod].timeout: "abc" is no length of time; write whole numbers with units, as 30s or 1h30m (line 4)`,
 		inContext("timeout: 30"):            `: contexts[prod].timeout: "30" has no unit`,
 		inContext("timeout: 0s"):            `: contexts[prod].timeout: "0s" is zero`,
 		inContext("timeout: [1s]"):          `: contexts[prod].timeout: is a list and has to be a length of time`,
@@ -57,8 +57,8 @@ func TestBadFile(t *testing.T) {
 		"timeout: 5s":                       `: timeout: unknown key`,
 		"current-context: 1":                `: current-context: is a number`,
 		"current-context: gone":             `: current-context: there is no context "gone" (HOME has none)`,
-		"- a":                               `line 1 is a list and has to be keys with values`,
-		"a":                                 `line 1 is a text and has to be keys with values`,
+		"- a":                               `is a list and has to be keys with values (line 1)`,
+		"a":                                 `is a text and has to be keys with values (line 1)`,
 		"contexts: []\n---\ncontexts: []\n": `holds more than one YAML document`,
 		"contexts:\n- name: a\n db: 1\n":    `is no YAML: line `,
 		"contexts: [{name: a, db: *x}]":     `is no YAML: unknown anchor`,
@@ -140,7 +140,7 @@ func TestFlagsAndTableAgree(t *testing.T) {
 			t.Errorf("help lacks --%s", s.Name)
 		}
 	}
-	if !slices.Equal(without, []string{"password", "read-only"}) {
+	if !slices.Equal(without, []string{"password", "sentinel-password", "read-only"}) {
 		t.Errorf("no flag for %v", without)
 	}
 }

@@ -34,6 +34,8 @@ type Setting struct {
 	places place
 	check  func(string) error // of a text, or of each item of a list
 	secret bool               // may hold a password: only errors that never repeat it
+	bound  bool               // belongs to the address that it stands beside
+	needs  string             // the setting without which it would do nothing, or empty
 }
 
 // kind is the form of a setting's values.
@@ -66,11 +68,23 @@ func All() []Setting {
 		{Name: "config", Usage: "read this config `FILE`", places: inFlags | inEnvironment},
 		{Name: "context", Usage: "use the context `NAME` of the config file; an empty name is none", places: inFlags | inEnvironment},
 		{Name: "url", Usage: "the server as a `URL`: redis://, rediss://, unix:// or embedded:FILE (default " + redisconn.Default + ")", places: anywhere, check: checkURL, secret: true},
-		{Name: "addr", Usage: "the server as `HOST:PORT`", kind: list, places: anywhere, check: checkAddr},
+		{Name: "addr", Usage: "the server as `HOST:PORT`; several for a cluster or Sentinels", kind: list, places: anywhere, check: checkAddr},
 		{Name: "db", Usage: "the `NUMBER` of the database", kind: number, places: anywhere},
-		{Name: "username", Usage: "sign in as the ACL user `NAME`", places: anywhere},
-		{Name: "password", Usage: "the password itself, taken literally", places: inEnvironment, secret: true},
-		{Name: "password-file", Usage: "read the password from the first line of `FILE`", places: anywhere},
+		{Name: "username", Usage: "sign in as the ACL user `NAME`", places: anywhere, bound: true},
+		{Name: "password", Usage: "the password itself, taken literally", places: inEnvironment, secret: true, bound: true},
+		{Name: "password-file", Usage: "read the password from the first line of `FILE`", places: anywhere, bound: true},
+		{Name: "password-command", Usage: "take the password from the first line that `COMMAND` prints; no shell runs it", places: anywhere, check: checkCommand, bound: true},
+		{Name: "tls", Usage: "speak TLS", kind: boolean, places: anywhere},
+		{Name: "tls-ca-cert", Usage: "trust the authorities in `FILE` in place of the system's", places: anywhere, needs: "tls"},
+		{Name: "tls-cert", Usage: "show the client certificate in `FILE`", places: anywhere, bound: true, needs: "tls"},
+		{Name: "tls-key", Usage: "the key of the client certificate, in `FILE`", places: anywhere, bound: true, needs: "tls"},
+		{Name: "tls-server-name", Usage: "expect a certificate for `NAME` in place of the host", places: anywhere, bound: true, needs: "tls"},
+		{Name: "tls-insecure-skip-verify", Usage: "take any certificate, be it an impostor's", kind: boolean, places: anywhere, bound: true, needs: "tls"},
+		{Name: "cluster", Usage: "the server is a node of a Redis Cluster", kind: boolean, places: anywhere, bound: true},
+		{Name: "sentinel-master", Usage: "the servers are Sentinels that know the primary as `NAME`", places: anywhere, bound: true},
+		{Name: "sentinel-username", Usage: "sign in to the Sentinels as the ACL user `NAME`", places: anywhere, bound: true, needs: "sentinel-master"},
+		{Name: "sentinel-password", Usage: "the Sentinels' password itself, taken literally", places: inEnvironment, secret: true, bound: true, needs: "sentinel-master"},
+		{Name: "sentinel-password-file", Usage: "read the Sentinels' password from the first line of `FILE`", places: anywhere, bound: true, needs: "sentinel-master"},
 		{Name: "timeout", Usage: "give up an operation after `DURATION`", Default: "5s", kind: length, places: anywhere},
 		{Name: "prefix", Usage: "work under the key `PREFIX`", places: anywhere},
 		{Name: "key-format", Usage: "read keys given as arguments in `FORMAT`: literal, escaped, hex or base64", Default: keyformat.Literal, places: anywhere, Choices: keyformat.Formats()},
@@ -100,6 +114,9 @@ func lookup(name string, in place) (Setting, bool) {
 	}
 	return Setting{}, false
 }
+
+// ContextKeys returns the names of the settings that a context may hold.
+func ContextKeys() []string { return namesIn(inContext) }
 
 // namesIn returns the names of the settings that may stand in a place.
 func namesIn(in place) []string {
@@ -170,6 +187,11 @@ func checkURL(raw string) error {
 
 func checkAddr(addr string) error {
 	_, err := redisconn.ParseAddr(addr)
+	return err
+}
+
+func checkCommand(line string) error {
+	_, err := splitCommand(line)
 	return err
 }
 

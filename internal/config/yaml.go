@@ -11,26 +11,27 @@ import (
 // entry is a key of a mapping with its value.
 type entry struct {
 	key   string
+	at    *yaml.Node // the key itself
 	value *yaml.Node
 }
 
 // mapping returns the entries of a mapping, whose keys are texts and differ.
 func (f *file) mapping(where string, node *yaml.Node) ([]entry, error) {
 	if node.Kind != yaml.MappingNode {
-		return nil, f.fail(where, "line %d is %s and has to be keys with values", node.Line, kindOf(node))
+		return nil, f.fail(where, node, "is %s and has to be keys with values", kindOf(node))
 	}
 	var entries []entry
 	seen := map[string]bool{}
 	for i := 0; i < len(node.Content); i += 2 {
 		key := node.Content[i]
 		if key.Kind != yaml.ScalarNode {
-			return nil, f.fail(where, "line %d: a key has to be a text", key.Line)
+			return nil, f.fail(where, key, "a key has to be a text")
 		}
 		if seen[key.Value] {
-			return nil, f.fail(where, "line %d: the key %q is given twice", key.Line, key.Value)
+			return nil, f.fail(where, key, "the key %q is given twice", key.Value)
 		}
 		seen[key.Value] = true
-		entries = append(entries, entry{key.Value, resolve(node.Content[i+1])})
+		entries = append(entries, entry{key.Value, key, resolve(node.Content[i+1])})
 	}
 	return entries, nil
 }
@@ -49,7 +50,7 @@ func (f *file) value(key string, node *yaml.Node, s Setting) (string, error) {
 		items = append(items, text)
 	}
 	if len(items) == 0 {
-		return "", f.fail(key, "is an empty list")
+		return "", f.fail(key, node, "is an empty list")
 	}
 	return strings.Join(items, ","), nil
 }
@@ -73,7 +74,7 @@ func (f *file) scalar(key string, node *yaml.Node, s Setting) (string, error) {
 			continue
 		}
 		if err := s.validate(node.Value); err != nil {
-			return "", f.fail(key, "%w", err)
+			return "", f.fail(key, node, "%w", err)
 		}
 		return node.Value, nil
 	}
@@ -81,7 +82,7 @@ func (f *file) scalar(key string, node *yaml.Node, s Setting) (string, error) {
 	if node.Kind == yaml.ScalarNode && accepted[0] == "!!str" && node.Value != "" {
 		hint = "; put it in quotes"
 	}
-	return "", f.fail(key, "is %s and has to be %s%s", kindOf(node), want, hint)
+	return "", f.fail(key, node, "is %s and has to be %s%s", kindOf(node), want, hint)
 }
 
 // resolve follows an alias.

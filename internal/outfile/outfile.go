@@ -59,6 +59,10 @@ func New(path string, overwrite bool) (*File, error) {
 	return f, nil
 }
 
+// Private makes the file readable by its owner alone, whatever the mode of the
+// one that it replaces.
+func (f *File) Private() { f.mode = 0o600 }
+
 func (f *File) exists() error {
 	return storeerr.New(storeerr.Invalid, "the file %q exists", f.path).WithHint("add --force to overwrite it")
 }
