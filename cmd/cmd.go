@@ -47,6 +47,9 @@ func (f *Factory) Run(ctx context.Context, args []string) int {
 	if err == nil || errors.As(err, &silent{}) || errors.As(err, &statusError{}) {
 		return failure.Code
 	}
+	if f.settings != nil && f.settings.Unused != "" && errors.Is(err, storeerr.Denied) {
+		failure.Hint = f.settings.Unused
+	}
 	// Where the standard error is gone, nobody is left to tell.
 	_ = render.Error(f.Err, f.errorFormat(args), failure)
 	return failure.Code

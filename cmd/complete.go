@@ -36,9 +36,14 @@ func addCompletions(root *cobra.Command, f *Factory) {
 			_ = root.RegisterFlagCompletionFunc(s.Name, cobra.FixedCompletions(s.Choices, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
+	_ = root.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return contextCandidates(f.ctx, f, ""), cobra.ShellCompDirectiveNoFileComp
+	})
 	complete(root, f, keyCandidates, 1, "put", "history", "scan")
 	complete(root, f, keyCandidates, opaque.MaxBatchKeys, "read", "delete")
 	complete(root, f, scriptCandidates, 1, "scripts show")
+	complete(root, f, contextCandidates, 1, "config use", "config show")
+	complete(root, f, settingCandidates, 1, "config set")
 	complete(root, f, blobCandidates, 1, "blob read", "blob renew", "blob delete", "blob stat")
 	complete(root, f, segmentCandidates, 1, "warm list", "warm read", "warm cas", "warm delete")
 }
@@ -101,6 +106,16 @@ func asWord(format, key string) (string, bool) {
 	}
 	return "", false
 }
+
+func contextCandidates(_ context.Context, f *Factory, _ string) []string {
+	contexts, err := f.contexts()
+	if err != nil {
+		return nil
+	}
+	return contexts.Names()
+}
+
+func settingCandidates(context.Context, *Factory, string) []string { return config.ContextKeys() }
 
 func scriptCandidates(context.Context, *Factory, string) []string {
 	var words []string

@@ -150,7 +150,11 @@ func (f *Factory) connect(a access) (redis.UniversalClient, error) {
 	if f.client != nil {
 		return f.client, nil
 	}
-	options := redisconn.Options{Target: s.Target, Timeout: s.Timeout, Until: f.serving}
+	options, err := s.Connection(f.ctx)
+	if err != nil {
+		return nil, err
+	}
+	options.Until = f.serving
 	if s.Verbose {
 		options.Trace = f.Err
 	}

@@ -1,0 +1,47 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/keyspacectl/keyspacectl/internal/config"
+	"github.com/keyspacectl/keyspacectl/internal/render"
+)
+
+func newConfigCmd(f *Factory) *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "config",
+		Short: "See and change the config file and its contexts",
+		Long: `See and change the config file and its contexts. A context holds, under a name,
+what would else be flags: a server and how to sign in to it, a prefix, formats.
+Passwords do not stand in the file; it names a file or a command to get them by.`,
+	}, newConfigListCmd(f), newConfigUseCmd(f), newConfigShowCmd(f), newConfigSetCmd(f), newConfigPathCmd(f))
+}
+
+// contexts reads the config file for a command that is about the file. The
+// command does without the settings in it, which may be what is to be mended.
+func (f *Factory) contexts() (*config.Contexts, error) {
+	if err := f.withoutFile(); err != nil {
+		return nil, err
+	}
+	return config.LoadContexts(f.flags, f.Getenv)
+}
+
+func (f *Factory) withoutFile() (err error) {
+	f.settings, err = config.LoadWithoutFile(f.flags, f.Getenv)
+	return err
+}
+
+// changed is what a command has done to the config file.
+type changed struct{ context, setting, file string }
+
+func changedFields() render.Fields {
+	return render.Fields{Shown: []string{"context", "setting", "file", "outcome"}}
+}
+
+// Record says what was written and where.
+func (c changed) Record(r *render.Record) {
+	r.Text("context", c.context)
+	r.Text("setting", c.setting)
+	r.Text("file", c.file)
+	r.Text("outcome", "written")
+}
