@@ -67,16 +67,20 @@ func StartCluster(t testing.TB, args ...string) *Cluster {
 	return c
 }
 
-// AddEmptyMaster starts a master that has no slots, and no replica.
-func (c *Cluster) AddEmptyMaster(t testing.TB) *Node {
+// StartEmptyNode starts a node that has no slots, and is of no cluster yet.
+func StartEmptyNode(t testing.TB) *Node {
 	t.Helper()
-	node := startNodes(t, 1, []string{"--cluster-node-timeout", calm})[0]
+	return startNodes(t, 1, []string{"--cluster-node-timeout", calm})[0]
+}
+
+// Join lets a node without slots join the cluster.
+func (c *Cluster) Join(t testing.TB, node *Node) {
+	t.Helper()
 	first := c.Masters[0]
 	node.do(t, "CLUSTER", "MEET", "127.0.0.1", first.port(t), first.busPort(t))
 	await(t, "the new node knows the cluster", func(ctx context.Context) error {
 		return says(node.client.ClusterInfo(ctx), "cluster_state:ok")
 	})
-	return node
 }
 
 // startNodes starts nodes of a cluster at the same time.

@@ -88,7 +88,11 @@ func TestCluster(t *testing.T) {
 			t.Errorf("GET %s = %q behind the failover, want \"v\"", key, got)
 		}
 	}
-	empty := cluster.AddEmptyMaster(t)
+	empty := testserver.StartEmptyNode(t)
+	if err := empty.Client(t).Get(t.Context(), "b").Err(); !redis.HasErrorPrefix(err, "CLUSTERDOWN") {
+		t.Errorf("GET at a node without a cluster: %v, want CLUSTERDOWN", err)
+	}
+	cluster.Join(t, empty)
 	if err := empty.Client(t).Get(t.Context(), "b").Err(); !redis.HasErrorPrefix(err, "MOVED") {
 		t.Errorf("GET at a master without slots: %v, want MOVED", err)
 	}
