@@ -148,6 +148,21 @@ func TestSetBehindALink(t *testing.T) {
 	}
 }
 
+// What is no file, as the /dev/null of a sandbox, is not said to be written.
+func TestSetNoFile(t *testing.T) {
+	t.Parallel()
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	config.RegisterFlags(flags)
+	if err := flags.Parse([]string{"--config", os.DevNull, "--context", "c"}); err != nil {
+		t.Fatal(err)
+	}
+	file, err := config.LoadContexts(flags, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkInvalid(t, file.Set("db", "3"), os.DevNull+" is no file that could be changed")
+}
+
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	file, err := contexts(t, `

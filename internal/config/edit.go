@@ -114,6 +114,9 @@ func (f *file) save(context string) error {
 			return err
 		}
 	}
+	if info, err := os.Stat(f.path); err == nil && !info.Mode().IsRegular() {
+		return storeerr.New(storeerr.Invalid, "%s is no file that could be changed", f.path).WithHint("name another one with --config")
+	}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return fmt.Errorf("writing %s: %w", f.path, err)
 	}
