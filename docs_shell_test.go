@@ -66,6 +66,7 @@ func runShell(t *testing.T, setup string, commands []string) []result {
 
 // examplesSetup makes what the examples of help name.
 const examplesSetup = `
+echo 'contexts: [{name: prod}]' >config.yaml; export KEYSPACECTL_CONFIG=config.yaml
 keyspacectl put mykey v1 -q
 keyspacectl blob put manifest/1 --file <(keyspacectl blob read relocation/world-7) --retention 1h -q
 for file in chunk.bin value.json payload.bin; do echo '{}' >$file; done
