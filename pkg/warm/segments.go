@@ -72,12 +72,7 @@ func (s *Store) findSegments(ctx context.Context, namespace *string) ([]Segment,
 		}
 		return keys.Err()
 	}
-	var err error
-	if cluster, ok := s.rdb.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return scan(ctx, node) })
-	} else {
-		err = scan(ctx, s.rdb)
-	}
+	err := s.eachServer(ctx, scan)
 	segments := make([]Segment, 0, len(found))
 	for seg := range found {
 		segments = append(segments, seg)
