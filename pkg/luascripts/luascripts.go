@@ -91,9 +91,18 @@ func (s *Script) Run(ctx context.Context, c redis.Scripter, keys []string, args 
 	return s.script.Run(ctx, c, keys, args...)
 }
 
-// Load puts every script into the server's cache. Nothing depends on it: Run
-// sends what a server does not know. The error is one of storeerr's kinds.
+// Load puts every script into the server's cache, in a cluster into that of
+// each primary. Nothing depends on it: Run sends what a server does not know.
+// The error is one of storeerr's kinds.
 func Load(ctx context.Context, c redis.Scripter) error {
+	if cluster, ok := c.(*redis.ClusterClient); ok {
+		err := cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return loadAll(ctx, node) })
+		return storeerr.FromRedis(err, storeerr.Reads, "loading the scripts")
+	}
+	return loadAll(ctx, c)
+}
+
+func loadAll(ctx context.Context, c redis.Scripter) error {
 	for _, s := range All() {
 		if err := s.script.Load(ctx, c).Err(); err != nil {
 			return storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("loading script %s", s.Name))
