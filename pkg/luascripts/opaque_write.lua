@@ -30,20 +30,24 @@ local CHUNK = 1000
 local now = now_ms()
 local conditions, mutations = tonumber(ARGV[1]), tonumber(ARGV[2])
 
-local members = {}
+local members, scores = {}, {}
 
 -- newest(place) is the row's newest member, false when it has none; or nil
--- and the reply that refuses the batch.
+-- and the reply that refuses the batch. EXISTS first: most rows of an import
+-- are new, and it costs a quarter of a range of nothing.
 local function newest(place)
   if members[place] == nil then
-    local reply = redis.pcall('ZREVRANGE', KEYS[place], 0, 0)
-    if reply.err then
-      if string.find(reply.err, 'WRONGTYPE', 1, true) then
-        return nil, {'integrity', text(now), text(place), 'the row is no sorted set'}
+    members[place] = false
+    if redis.call('EXISTS', KEYS[place]) == 1 then
+      local reply = redis.pcall('ZREVRANGE', KEYS[place], '0', '0', 'WITHSCORES')
+      if reply.err then
+        if string.find(reply.err, 'WRONGTYPE', 1, true) then
+          return nil, {'integrity', text(now), text(place), 'the row is no sorted set'}
+        end
+        return nil, reply
       end
-      return nil, reply
+      members[place], scores[place] = reply[1], number(reply[2])
     end
-    members[place] = reply[1] or false
   end
   return members[place]
 end
@@ -150,7 +154,10 @@ for at = first_mutation, first_mutation + 5 * mutations - 1, 5 do
     step.absent = not is_live
     step.result = is_live and 'deleted' or 'absent'
   else
-    local mode, ms = string.match(ARGV[at + 4], '^(%a+) ?(%d*)$')
+    local mode, ms = ARGV[at + 4], nil
+    if mode ~= 'never' and mode ~= 'keep' then
+      mode, ms = string.match(mode, '^(%a+) (%d+)$')
+    end
     if mode == 'in' then
       step.expires = now + tonumber(ms)
     elseif mode == 'at' then
@@ -175,7 +182,7 @@ if not sequence or sequence > MAX_SEQUENCE then
   return {'integrity', text(now), '1', 'the counter is no integer below 2^53'}
 end
 for _, step in ipairs(plan) do
-  if step.existed and redis.call('ZCOUNT', step.row, text(sequence), '+inf') > 0 then
+  if step.existed and scores[step.place] >= sequence then
     return {'integrity', text(now), '1', 'the counter is missing or behind the versions of a row'}
   end
 end
