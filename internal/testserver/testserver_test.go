@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -128,15 +129,34 @@ func TestStartRealWithoutRedis(t *testing.T) {
 	if _, _, err := testserver.StartReal(); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("error %v, want exec.ErrNotFound", err)
 	}
-	skipped := false
-	t.Run("skips", func(t *testing.T) {
-		t.Setenv("CI", "")
-		defer func() { skipped = t.Skipped() }()
-		testserver.Real(t)
-	})
-	if !skipped {
-		t.Error("the test was not skipped without a redis-server")
+	for ci, want := range map[string]string{"": "skipped", "true": "failed"} {
+		t.Setenv("CI", ci)
+		asked := &ended{TB: t}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			testserver.Real(asked)
+		}()
+		if <-done; asked.how != want {
+			t.Errorf("with CI=%s the test has %s, want %s", ci, asked.how, want)
+		}
 	}
+}
+
+// ended is a test that notes how it was ended.
+type ended struct {
+	testing.TB
+	how string
+}
+
+func (e *ended) Skip(...any) {
+	e.how = "skipped"
+	runtime.Goexit()
+}
+
+func (e *ended) Fatalf(string, ...any) {
+	e.how = "failed"
+	runtime.Goexit()
 }
 
 func BenchmarkReal(b *testing.B) {
