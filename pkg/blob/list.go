@@ -6,14 +6,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"iter"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/keyspacectl/keyspacectl/pkg/servers"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
@@ -29,16 +28,9 @@ const scanCount = 1000
 // and the listing goes on. Any other error is the last thing yielded.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
-		nodes, err := masters(ctx, s.rdb)
-		if err != nil {
+		l := listing{store: s, begin: s.Key(prefix), seen: map[fingerprint]struct{}{}, yield: yield}
+		if err := servers.InTurn(ctx, s.rdb, l.scan); err != nil && !errors.Is(err, errStop) {
 			yield(Info{}, storeerr.FromRedis(err, storeerr.Reads, "listing blobs"))
-			return
-		}
-		l := listing{store: s, begin: s.Key(prefix), seen: map[fingerprint]struct{}{}}
-		for _, node := range nodes {
-			if !l.scan(ctx, node, yield) {
-				return
-			}
 		}
 	}
 }
@@ -50,25 +42,19 @@ type listing struct {
 	store *Store
 	begin string // of every key that is asked for
 	seen  map[fingerprint]struct{}
+	yield func(Info, error) bool
 }
 
-// scan yields what one server holds, and tells whether to go on.
-func (l *listing) scan(ctx context.Context, node redis.Cmdable, yield func(Info, error) bool) bool {
+// scan yields what one server holds.
+func (l *listing) scan(ctx context.Context, server redis.Cmdable) error {
 	pattern := anyOfGlob.Replace(l.begin) + "*"
 	for cursor := uint64(0); ; {
-		keys, next, err := node.Scan(ctx, cursor, pattern, scanCount).Result()
+		keys, next, err := server.Scan(ctx, cursor, pattern, scanCount).Result()
 		if err == nil {
-			err = l.page(ctx, l.unseen(keys), yield)
+			err = l.page(ctx, l.unseen(keys))
 		}
-		if errors.Is(err, errStop) {
-			return false
-		}
-		if err != nil {
-			yield(Info{}, storeerr.FromRedis(err, storeerr.Reads, "listing blobs"))
-			return false
-		}
-		if next == 0 {
-			return true
+		if err != nil || next == 0 {
+			return err
 		}
 		cursor = next
 	}
@@ -97,7 +83,7 @@ func (l *listing) unseen(keys []string) []string {
 }
 
 // page yields the sizes and expiries of keys, as of one moment.
-func (l *listing) page(ctx context.Context, keys []string, yield func(Info, error) bool) error {
+func (l *listing) page(ctx context.Context, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -114,7 +100,7 @@ func (l *listing) page(ctx context.Context, keys []string, yield func(Info, erro
 		if err == nil {
 			info.Size = f.size
 		}
-		if !yield(info, err) {
+		if !l.yield(info, err) {
 			return errStop
 		}
 	}
@@ -130,24 +116,4 @@ func (s *Store) checkListed(reference string, foreign bool) error {
 		return storeerr.New(storeerr.Integrity, "the key's reference %q is none: 1 to %d bytes of UTF-8", reference, MaxReferenceBytes).AtKey(s.Key(reference))
 	}
 	return nil
-}
-
-// masters returns every server that holds keys of its own.
-func masters(ctx context.Context, rdb redis.UniversalClient) ([]redis.Cmdable, error) {
-	cluster, ok := rdb.(*redis.ClusterClient)
-	if !ok {
-		return []redis.Cmdable{rdb}, nil
-	}
-	var mu sync.Mutex
-	var nodes []redis.Cmdable
-	err := cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		nodes = append(nodes, node)
-		return nil
-	})
-	if err == nil && len(nodes) == 0 {
-		err = fmt.Errorf("the cluster has no master")
-	}
-	return nodes, err
 }

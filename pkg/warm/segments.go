@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/keyspacectl/keyspacectl/pkg/servers"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
@@ -72,7 +73,7 @@ func (s *Store) findSegments(ctx context.Context, namespace *string) ([]Segment,
 		}
 		return keys.Err()
 	}
-	err := s.eachServer(ctx, scan)
+	err := servers.Each(ctx, s.rdb, scan)
 	segments := make([]Segment, 0, len(found))
 	for seg := range found {
 		segments = append(segments, seg)
