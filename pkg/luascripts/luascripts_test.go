@@ -121,7 +121,7 @@ var (
 	call  = regexp.MustCompile(`call\('([A-Z]+)'`)
 	reads = []string{
 		"EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HMGET", "HSTRLEN", "PTTL", "STRLEN", "TIME", "TYPE",
-		"ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE", "ZSCORE",
+		"ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGE", "ZREVRANGEBYSCORE", "ZSCORE",
 	}
 )
 

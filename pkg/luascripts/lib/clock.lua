@@ -16,9 +16,10 @@ end
 -- number(s) reads a score or counter, also in the exponent form that some
 -- servers print ("1e+9").
 local function number(s)
-  local mantissa, exponent = string.match(s, '^(-?[%d.]+)[eE]%+?(-?%d+)$')
-  if mantissa then
-    return tonumber(mantissa) * 10 ^ tonumber(exponent)
+  local n = tonumber(s)
+  if not n then
+    local mantissa, exponent = string.match(s, '^(-?[%d.]+)[eE]%+?(-?%d+)$')
+    n = tonumber(mantissa) * 10 ^ tonumber(exponent)
   end
-  return tonumber(s)
+  return n
 end
