@@ -1,0 +1,78 @@
+// What a server refuses by its nature: certificates that are not for its name
+// or that are missing, and writes to a replica.
+
+package main_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyspacectl/keyspacectl/internal/testserver"
+)
+
+func TestCertificates(t *testing.T) {
+	t.Parallel()
+	authority := testserver.NewAuthority(t)
+	client := authority.Issue(t)
+	server := testserver.RealTLS(t, testserver.TLS{Authority: authority, Names: []string{"localhost"}, ClientAuth: true})
+	byAddress := strings.Replace(server.URL, "localhost", "127.0.0.1", 1)
+	trust := []string{"--tls-ca-cert", authority.CACert}
+	identify := append([]string{"--tls-cert", client.Cert, "--tls-key", client.Key}, trust...)
+	for name, test := range map[string]struct {
+		url    string
+		flags  []string
+		status int
+		says   []string
+	}{
+		"right":               {server.URL, identify, 3, []string{"no live row"}},
+		"other host":          {byAddress, identify, 8, []string{"127.0.0.1", "--tls-server-name"}},
+		"other host, named":   {byAddress, append([]string{"--tls-server-name", "localhost"}, identify...), 3, []string{"no live row"}},
+		"not trusted":         {server.URL, []string{"--tls-cert", client.Cert, "--tls-key", client.Key}, 8, []string{"--tls-ca-cert"}},
+		"no certificate":      {server.URL, trust, 6, []string{"certificate", "--tls-cert"}},
+		"no TLS":              {strings.Replace(server.URL, "rediss", "redis", 1), nil, 8, []string{"rediss://"}},
+		"certificate, no key": {server.URL, append([]string{"--tls-cert", client.Cert}, trust...), 2, []string{"tls-key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := map[string]string{"KEYSPACECTL_URL": test.url, "KEYSPACECTL_PREFIX": "app", "KEYSPACECTL_TIMEOUT": "10s"}
+			r := runWith(t.Context(), env, "", append([]string{"read", "k"}, test.flags...)...)
+			if r.status != test.status {
+				t.Errorf("exit status %d, want %d", r.status, test.status)
+			}
+			for _, want := range test.says {
+				if !strings.Contains(r.errors, want) {
+					t.Errorf("it said %q, want %q in it", r.errors, want)
+				}
+			}
+		})
+	}
+}
+
+// TestReplicaTakesNoWrites runs writes whose conditions are true, so that they
+// get as far as to the command inside a script that a replica refuses.
+func TestReplicaTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	servers := testserver.StartReplicated(t)
+	master := openStores(t, servers.Master.Client(t), "app")
+	prepareRow(t, master)
+	token := prepareChunk(t, master)
+	_, err := master.blob.Put(t.Context(), "b", []byte("blob"), 3600_000)
+	noError(t, err)
+	replicated(t, master.rdb, "any")
+	env := map[string]string{"KEYSPACECTL_URL": servers.Replica.URL, "KEYSPACECTL_PREFIX": "app"}
+	for _, line := range []string{
+		"put k new", "put n new --if-missing", "put k new --if-version 1", "delete k", "delete k --if-version 1", "delete --under k --yes",
+		"blob put n --retention 1h", "blob renew b --retention 1h", "blob delete b",
+		"warm cas s 8 new --create", "warm cas s 7 new --expect " + token, "warm delete s 7 --expect " + token,
+	} {
+		r := runWith(t.Context(), env, "payload", strings.Fields(line)...)
+		if r.status != 6 || !strings.Contains(r.errors, "replica") {
+			t.Errorf("%s: %+v, want status 6 and a word of the replica", line, r)
+		}
+	}
+	for _, line := range []string{"read k", "history k", "warm read s 7", "scan --live"} {
+		if r := runWith(t.Context(), env, "", strings.Fields(line)...); r.status != 0 {
+			t.Errorf("%s: %+v, want status 0", line, r)
+		}
+	}
+}
