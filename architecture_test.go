@@ -8,7 +8,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +53,7 @@ var importedOnlyBy = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"internal/render"},
 	"github.com/alicebob/miniredis":     {"internal/embedded"},
 	module + "/internal/testserver":     {},
+	module + "/internal/faultproxy":     {},
 	module + "/internal/docgen":         {},
 	module + "/cmd":                     {"."},
 }
@@ -98,6 +101,20 @@ func TestProcess(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// TestLayout holds that docs/layout.md names every package.
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	layout, err := os.ReadFile("docs/layout.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range sources(t) {
+		if file.dir != "." && !regexp.MustCompile("(?m)^"+file.dir+"/? ").Match(layout) {
+			t.Errorf("docs/layout.md does not name %s", file.dir)
+		}
 	}
 }
 
