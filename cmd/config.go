@@ -31,6 +31,24 @@ func (f *Factory) withoutFile() (err error) {
 	return err
 }
 
+// offline returns the settings for a command that needs no server: it works
+// with a config file that is broken too, and then without it.
+func (f *Factory) offline() (*config.Settings, error) {
+	if settings, err := f.Settings(); err == nil {
+		return settings, nil
+	}
+	err := f.withoutFile()
+	return f.settings, err
+}
+
+// offlinePrinter is printer for such a command.
+func (f *Factory) offlinePrinter(fields render.Fields) (*render.Printer, error) {
+	if _, err := f.offline(); err != nil {
+		return nil, err
+	}
+	return f.printer(fields)
+}
+
 // changed is what a command has done to the config file.
 type changed struct{ context, setting, file string }
 

@@ -17,7 +17,7 @@ func newScriptsListCmd(f *Factory) *cobra.Command {
 		Example: `  keyspacectl scripts list`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			out, err := f.printer(scriptFields())
+			out, err := f.offlinePrinter(scriptFields())
 			if err != nil {
 				return err
 			}

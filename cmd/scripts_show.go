@@ -20,7 +20,7 @@ func newScriptsShowCmd(f *Factory) *cobra.Command {
 			if !ok {
 				return storeerr.New(storeerr.NotFound, "there is no script %q", args[0]).WithHint("see `keyspacectl scripts list`")
 			}
-			s, err := f.Settings()
+			s, err := f.offline()
 			if err != nil {
 				return err
 			}

@@ -16,7 +16,7 @@ func newVersionCmd(f *Factory) *cobra.Command {
 		Example: `  keyspacectl version -o json`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			out, err := f.printer(render.Fields{Shown: []string{"version", "commit", "go", "platform"}})
+			out, err := f.offlinePrinter(render.Fields{Shown: []string{"version", "commit", "go", "platform"}})
 			if err != nil {
 				return err
 			}
