@@ -1,7 +1,7 @@
 // Package blob drives the blob store: immutable payloads that expire.
 //
 // Applications in other languages work on the same keys at the same time; the
-// bytes and the rules are those of the spec page blob.md. Times are
+// bytes and the rules are those of docs/storage.md. Times are
 // milliseconds since the epoch, always of the server's clock; retentions are
 // milliseconds too, because the longest ones exceed a time.Duration.
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // expiredDelay is how many ms a row must have been expired before it is
-// collected (opaque.md, "Collection").
+// collected.
 const expiredDelay = 60_000
 
 // endSnapshots takes out every snapshot that has run out, or counts them.

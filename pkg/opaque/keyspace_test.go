@@ -1,5 +1,5 @@
 // What tests of the store share: laying keys into a Redis, and the invariants
-// of opaque.md that must hold after any mix of operations.
+// of docs/storage.md that must hold after any mix of operations.
 
 package opaque
 
@@ -104,7 +104,7 @@ func (f fixture) dump(t tb) map[string]string {
 	return dump
 }
 
-// checkInvariants holds the keyspace against opaque.md. Versions must be those
+// checkInvariants holds the keyspace against docs/storage.md. Versions must be those
 // that this package issues.
 func (f fixture) checkInvariants(t tb) {
 	t.Helper()

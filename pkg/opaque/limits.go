@@ -6,7 +6,7 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
-// The limits of the versioned store (opaque.md, "Limits"). What is beyond one
+// The limits of the versioned store (docs/storage.md). What is beyond one
 // is storeerr.Invalid, and nothing is sent.
 const (
 	MaxKeyBytes     = 1024            // a logical key has 1 to 1,024 bytes

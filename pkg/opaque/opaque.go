@@ -2,7 +2,7 @@
 // and retention, conditional atomic batches, and scans of one moment.
 //
 // Applications in other languages work on the same keys at the same time; the
-// bytes and the rules are those of the spec page opaque.md. Keys and values
+// bytes and the rules are those of docs/storage.md. Keys and values
 // are opaque bytes, held in Go strings. Times are milliseconds since the
 // epoch, always of the server's clock.
 //

@@ -189,7 +189,7 @@ func (s *Store) Snapshots(ctx context.Context) (now int64, states []SnapshotStat
 }
 
 // endedAfter is how many ms after its score in snapshot-expiry a snapshot has
-// ended (opaque.md, "Write", 2).
+// ended.
 const endedAfter = 1000
 
 // readSnapshotRecords fills in what the snapshots' own records say.

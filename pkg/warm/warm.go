@@ -2,7 +2,7 @@
 // concurrency. A write names the token that it expects and brings a new one.
 //
 // Applications in other languages work on the same keys at the same time; the
-// bytes and the rules are those of the spec page warm.md. The store takes
+// bytes and the rules are those of docs/storage.md. The store takes
 // payloads as bytes; [DecodeDelta] reads those that are bitmap deltas.
 //
 // Every error is, in its chain, a *storeerr.Error. A client that resends

@@ -1,4 +1,4 @@
--- member: one version of a row, as bytes (opaque.md, "A member"):
+-- member: one version of a row, as bytes (docs/storage.md):
 -- 0x01, then MessagePack [key, value, version, expiresAtMs, tombstone].
 -- Read by hand, not by cmsgpack: strict, no copy of the value, and the same on
 -- every server.

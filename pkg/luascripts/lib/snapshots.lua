@@ -1,4 +1,4 @@
--- snapshots: which are open, and how far back they read (opaque.md, Write 2).
+-- snapshots: which are open, and how far back they read.
 -- A snapshot has ended when its score in snapshot-expiry is at most now - 1000:
 -- Redis still shows the HASH in its last millisecond, and other drivers' scans
 -- then rely on what it guards. Uses clock.
