@@ -161,7 +161,7 @@ func faultScripts(carried [2]int64, many int) []faultScript {
 	return all
 }
 
-// points are so many numbers from 0 to last, evenly spread.
+// points are so many numbers, two or more, from 0 to last, evenly spread.
 func points(last int64, count int) []int64 {
 	var all []int64
 	for i := range int64(count) {
@@ -225,7 +225,7 @@ func TestReadsOnAFailingNetwork(t *testing.T) {
 	noError(t, err)
 	many := 12
 	if testing.Short() {
-		many = 6
+		many = 8
 	}
 	tally := tally{counts: map[string]map[int]int{}}
 	for _, args := range [][]string{
