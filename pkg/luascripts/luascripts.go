@@ -33,6 +33,7 @@ var files embed.FS
 var (
 	usesLine  = regexp.MustCompile(`(?m)^-- Uses: (.+)\n`)
 	readsLine = regexp.MustCompile(`(?m)^Reads only\.$`)
+	callName  = regexp.MustCompile(`call\('([A-Z]+)'`)
 )
 
 // Script is one Lua script, as Redis sees it.
@@ -42,6 +43,9 @@ type Script struct {
 	SHA1     string // lower-case hex of Source's SHA-1, as in EVALSHA and SLOWLOG
 	Doc      string // the header comment, without its dashes
 	ReadOnly bool   // it changes nothing, so running it twice is as good as once
+	// Commands are the Redis commands that it may call, sorted. The user who
+	// runs it needs the right to each.
+	Commands []string
 	script   *redis.Script
 }
 
@@ -164,8 +168,19 @@ func assemble(name string) *Script {
 	script := redis.NewScript(source)
 	doc := header(own)
 	return &Script{
-		Name: name, Source: source, SHA1: script.Hash(), Doc: doc, ReadOnly: readsLine.MatchString(doc), script: script,
+		Name: name, Source: source, SHA1: script.Hash(), Doc: doc, ReadOnly: readsLine.MatchString(doc),
+		Commands: commands(source), script: script,
 	}
+}
+
+// commands returns what a script calls. Each call names its command.
+func commands(source string) []string {
+	var names []string
+	for _, found := range callName.FindAllStringSubmatch(source, -1) {
+		names = append(names, found[1])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // header returns the leading comment lines of a script file, bare.

@@ -117,26 +117,43 @@ func checkGlobals(t *testing.T, proto *lua.FunctionProto) {
 	}
 }
 
-var (
-	call  = regexp.MustCompile(`call\('([A-Z]+)'`)
-	reads = []string{
-		"EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HMGET", "HSTRLEN", "PTTL", "STRLEN", "TIME", "TYPE",
-		"ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGE", "ZREVRANGEBYSCORE", "ZSCORE",
-	}
-)
+var reads = []string{
+	"EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HMGET", "HSTRLEN", "PTTL", "STRLEN", "TIME", "TYPE",
+	"ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGE", "ZREVRANGEBYSCORE", "ZSCORE",
+}
 
 // A script says that it reads only if and only if it calls nothing that writes.
 func TestReadOnly(t *testing.T) {
 	each(t, func(t *testing.T, s *luascripts.Script) {
 		readOnly := true
-		for _, found := range call.FindAllStringSubmatch(s.Source, -1) {
-			readOnly = readOnly && slices.Contains(reads, found[1])
+		for _, command := range s.Commands {
+			readOnly = readOnly && slices.Contains(reads, command)
 		}
 		if s.ReadOnly != readOnly {
 			t.Errorf("ReadOnly is %v, the commands in it say %v", s.ReadOnly, readOnly)
 		}
 	})
 }
+
+func TestCommands(t *testing.T) {
+	for name, want := range map[string]string{
+		"blob_renew":           "PEXPIRE PTTL TIME TYPE",
+		"opaque_snapshot_open": "GET HSET PEXPIRE TIME TYPE ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREM ZSCORE",
+		"warm_list":            "EXISTS HEXISTS HGET HMGET HSTRLEN",
+	} {
+		if got := strings.Join(luascripts.Must(name).Commands, " "); got != want {
+			t.Errorf("%s calls %s, want %s", name, got, want)
+		}
+	}
+	each(t, func(t *testing.T, s *luascripts.Script) {
+		// A call whose command is no literal would be missing from Commands.
+		if found := computedCall.FindString(s.Source); found != "" {
+			t.Errorf("%s: the command is not named", found)
+		}
+	})
+}
+
+var computedCall = regexp.MustCompile(`redis\.p?call\([^'].*`)
 
 // literalKey is a Redis command on a key that the script names itself.
 var literalKey = regexp.MustCompile(`call\('[A-Z]+',\s*['"]`)
