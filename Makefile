@@ -6,6 +6,7 @@
 GO ?= go
 FUZZTIME ?= 5s
 TESTFLAGS ?=
+TESTTIMEOUT ?= 20m
 
 GOLANGCI_LINT_VERSION := v2.15.0
 GORELEASER_VERSION := v2.15.1
@@ -20,7 +21,7 @@ help: ## List the targets
 
 .PHONY: test
 test: redis ## Run all tests, on the embedded server and on a Redis of their own
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -timeout $(TESTTIMEOUT) $(TESTFLAGS) ./...
 
 .PHONY: verify
 verify: format-check vet lint tidy-check test-race fuzz ## Run every check and the tests with the race detector
@@ -55,7 +56,7 @@ tidy-check:
 
 .PHONY: test-race
 test-race: redis
-	$(GO) test -race $(TESTFLAGS) ./...
+	$(GO) test -race -timeout $(TESTTIMEOUT) $(TESTFLAGS) ./...
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (5s)

@@ -123,7 +123,7 @@ func runHere(t *testing.T, s testserver.Server, args ...string) (string, int) {
 
 func runProcess(t *testing.T, s testserver.Server, args ...string) (string, int) {
 	process := exec.Command("keyspacectl", args...)
-	process.Env = append(process.Environ(), "KEYSPACECTL_URL="+s.URL, "XDG_CONFIG_HOME="+t.TempDir())
+	process.Env = append(process.Environ(), "KEYSPACECTL_URL="+s.URL, "KEYSPACECTL_TIMEOUT=1m", "XDG_CONFIG_HOME="+t.TempDir())
 	out, err := process.Output()
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {

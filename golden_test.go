@@ -83,7 +83,11 @@ func unhex(t *testing.T, digits string) []byte {
 func execute(t *testing.T, s testserver.Server, args ...string) (out, errs string, status int) {
 	t.Helper()
 	var outBuffer, errBuffer bytes.Buffer
-	env := map[string]string{"KEYSPACECTL_URL": s.URL, "XDG_CONFIG_HOME": t.TempDir()}
+	env := map[string]string{
+		"KEYSPACECTL_URL":     s.URL,
+		"KEYSPACECTL_TIMEOUT": "1m", // the machine may be busy
+		"XDG_CONFIG_HOME":     t.TempDir(),
+	}
 	f := &cmd.Factory{In: strings.NewReader(""), Out: &outBuffer, Err: &errBuffer, Getenv: func(name string) string { return env[name] }}
 	status = f.Run(t.Context(), args)
 	return outBuffer.String(), errBuffer.String(), status

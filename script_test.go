@@ -61,6 +61,7 @@ func runScript(t *testing.T, script string, real bool) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("KEYSPACECTL_URL", server.URL)
 			env.Setenv("KEYSPACECTL_PREFIX", "app")
+			env.Setenv("KEYSPACECTL_TIMEOUT", "1m") // the machine may be busy
 			env.Setenv("D", "app:{zlink-location-v3}:opaque")
 			env.Setenv("B", "app:{zlink-relocation-v1}:blob")
 			env.Setenv("UUID", "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

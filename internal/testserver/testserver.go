@@ -29,7 +29,7 @@ type Server struct {
 	tls *tls.Config // trusts the server, where the URL is one of TLS
 }
 
-// Client returns a client that is closed when the test ends.
+// Client returns a patient client that is closed when the test ends.
 func (s Server) Client(t testing.TB) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(s.URL)
@@ -37,6 +37,8 @@ func (s Server) Client(t testing.TB) *redis.Client {
 		t.Fatalf("parsing the URL of the test server: %v", err)
 	}
 	options.TLSConfig = s.tls
+	// A busy machine may take its time; only a test that fails waits so long.
+	options.ReadTimeout, options.WriteTimeout = watchdog, watchdog
 	client := redis.NewClient(options)
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
