@@ -117,7 +117,7 @@ func TestLayout(t *testing.T) {
 			continue
 		}
 		named[file.dir] = true
-		if !regexp.MustCompile("(?m)^"+file.dir+"/? ").Match(layout) {
+		if !regexp.MustCompile("(?m)^" + file.dir + "/? ").Match(layout) {
 			t.Errorf("docs/layout.md does not name %s", file.dir)
 		}
 	}
