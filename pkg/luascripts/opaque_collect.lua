@@ -25,7 +25,7 @@ local EXPIRED_DELAY = 60000
 local now = now_ms()
 for place, want in ipairs({'zset', 'hash', 'zset', 'zset', 'zset'}) do
   if wrong_type(KEYS[place], want) then
-    return {'integrity', text(place), 'the key is no ' .. want}
+    return {'integrity', text(place), 'it has another type'}
   end
 end
 

@@ -18,14 +18,14 @@ local GUARD = 61000
 local now = now_ms()
 for place, want in ipairs({'string', 'zset', 'zset', 'zset', 'none'}) do
   if wrong_type(KEYS[place], want) then
-    return {'integrity', text(place), 'the key is no ' .. want}
+    return {'integrity', text(place), 'it has another type'}
   end
 end
 local counter = redis.call('GET', SEQUENCE)
 if not counter and redis.call('ZCARD', INDEX) > 0 then
   return {'integrity', '1', 'the counter is missing: a snapshot would see no row'}
 end
-if counter and not string.match(counter, '^%d+$') then
+if counter and not counter_value(counter) then
   return {'integrity', '1', 'the counter is no integer'}
 end
 local open = redis.call('ZCOUNT', EXPIRY, '(' .. text(now - ENDED_AFTER), '+inf')

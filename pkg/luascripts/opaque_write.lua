@@ -16,7 +16,7 @@
 --       {backlog, now, place in KEYS}
 --       {expiry, now, place in KEYS}: now + retention is past the year 9999
 --
--- Uses: clock, types, member, snapshots
+-- Uses: clock, types, writable, checks, member, snapshots
 
 local SEQUENCE, INDEX, MAP, CLEANUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local EXPIRY, BOUNDARY = KEYS[5], KEYS[6]
@@ -27,7 +27,9 @@ local CLEANUP_DELAY = 1000
 local EXPIRED_DELAY = 60000
 local CHUNK = 1000
 
-local now = now_ms()
+local now, oldest
+local sequence
+local plan = {}
 local conditions, mutations = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local members, scores = {}, {}
@@ -111,91 +113,104 @@ local function pack_uint(n)
   return string.char(tag) .. bytes
 end
 
--- Types of the keys to be written.
-for place, want in ipairs({'string', 'zset', 'hash', 'zset', 'zset', 'zset'}) do
-  if wrong_type(KEYS[place], want) then
-    return {'integrity', text(now), text(place), 'the key is no ' .. want}
-  end
-end
-local first_mutation = 3 + 4 * conditions
-for at = first_mutation, first_mutation + 5 * mutations - 1, 5 do
-  local member, refusal = newest(tonumber(ARGV[at]))
-  if member == nil then
-    return refusal
-  end
-end
+-- check() is the reply that refuses the batch, or nil; it changes nothing.
+local function check()
+  now = now_ms()
 
--- Conditions.
-for i = 1, conditions do
-  local at = 3 + 4 * (i - 1)
-  local place = tonumber(ARGV[at])
-  local record, refusal = current(place, ARGV[at + 2])
-  if record == nil then
-    return refusal
-  end
-  if not holds(ARGV[at + 1], record, place, ARGV[at + 3]) then
-    return {'conflict', text(now), text(i)}
-  end
-end
-
--- Mutated rows decode; what each mutation will do.
-local plan = {}
-for at = first_mutation, first_mutation + 5 * mutations - 1, 5 do
-  local place, key = tonumber(ARGV[at]), ARGV[at + 2]
-  local record, refusal = current(place, key)
-  if record == nil then
-    return refusal
-  end
-  local is_live = record and live(record, now)
-  local step = {row = KEYS[place], place = place, key = key, head = ARGV[at + 3], existed = record ~= false}
-  if ARGV[at + 1] == 'delete' then
-    step.expires = 0
-    step.tombstone = true
-    step.absent = not is_live
-    step.result = is_live and 'deleted' or 'absent'
-  else
-    local mode, ms = ARGV[at + 4], nil
-    if mode ~= 'never' and mode ~= 'keep' then
-      mode, ms = string.match(mode, '^(%a+) (%d+)$')
+  -- Types of the keys to be written.
+  for place, want in ipairs({'string', 'zset', 'hash', 'zset', 'zset', 'zset'}) do
+    if wrong_type(KEYS[place], want) then
+      return {'integrity', text(now), text(place), 'it has another type'}
     end
-    if mode == 'in' then
-      step.expires = now + tonumber(ms)
-    elseif mode == 'at' then
-      step.expires = tonumber(ms)
-    elseif mode == 'keep' and is_live then
-      step.expires = record.expires
-    else
+  end
+  local first_mutation = 3 + 4 * conditions
+  for at = first_mutation, first_mutation + 5 * mutations - 1, 5 do
+    local member, refusal = newest(tonumber(ARGV[at]))
+    if member == nil then
+      return refusal
+    end
+  end
+
+  -- Conditions.
+  for i = 1, conditions do
+    local at = 3 + 4 * (i - 1)
+    local place = tonumber(ARGV[at])
+    local record, refusal = current(place, ARGV[at + 2])
+    if record == nil then
+      return refusal
+    end
+    if not holds(ARGV[at + 1], record, place, ARGV[at + 3]) then
+      return write_refusal(CLEANUP) or {'conflict', text(now), text(i)}
+    end
+  end
+
+  -- Mutated rows decode; what each mutation will do.
+  for at = first_mutation, first_mutation + 5 * mutations - 1, 5 do
+    local place, key = tonumber(ARGV[at]), ARGV[at + 2]
+    local record, refusal = current(place, key)
+    if record == nil then
+      return refusal
+    end
+    local is_live = record and live(record, now)
+    local step = {row = KEYS[place], place = place, key = key, head = ARGV[at + 3], existed = record ~= false}
+    if ARGV[at + 1] == 'delete' then
       step.expires = 0
+      step.tombstone = true
+      step.absent = not is_live
+      step.result = is_live and 'deleted' or 'absent'
+    else
+      local mode, ms = ARGV[at + 4], nil
+      if mode ~= 'never' and mode ~= 'keep' then
+        mode, ms = string.match(mode, '^(%a+) (%d+)$')
+      end
+      if mode == 'in' then
+        step.expires = now + tonumber(ms)
+      elseif mode == 'at' then
+        step.expires = tonumber(ms)
+      elseif mode == 'keep' and is_live then
+        step.expires = record.expires
+      else
+        step.expires = 0
+      end
+      if mode ~= 'keep' and step.expires > MAX_EXPIRY then
+        return {'expiry', text(now), text(place)}
+      end
+      step.result = 'put ' .. text(step.expires) .. ' ' .. (is_live and text(record.expires) or 'none')
     end
-    if mode ~= 'keep' and step.expires > MAX_EXPIRY then
-      return {'expiry', text(now), text(place)}
-    end
-    step.result = 'put ' .. text(step.expires) .. ' ' .. (is_live and text(record.expires) or 'none')
+    plan[#plan + 1] = step
   end
-  plan[#plan + 1] = step
-end
 
--- The counter.
-local counter = redis.call('GET', SEQUENCE) or '0'
-local sequence = string.match(counter, '^%d+$') and tonumber(counter) + 1
-if not sequence or sequence > MAX_SEQUENCE then
-  return {'integrity', text(now), '1', 'the counter is no integer below 2^53'}
-end
-for _, step in ipairs(plan) do
-  if step.existed and scores[step.place] >= sequence then
-    return {'integrity', text(now), '1', 'the counter is missing or behind the versions of a row'}
+  -- The counter.
+  local counter = redis.call('GET', SEQUENCE)
+  if not counter and redis.call('EXISTS', INDEX) == 1 then
+    return {'integrity', text(now), '1', 'the counter is missing: versions would be used twice'}
   end
-end
-
--- Backlog.
-local oldest = horizon(EXPIRY, BOUNDARY, now)
-if oldest then
+  local last = counter_value(counter or '0')
+  if not last or last >= MAX_SEQUENCE then
+    return {'integrity', text(now), '1', 'the counter is no integer below 2^53'}
+  end
+  sequence = last + 1
   for _, step in ipairs(plan) do
-    if step.existed and not step.absent
-      and redis.call('ZCARD', step.row) - below(step.row, oldest) >= MAX_MEMBERS then
-      return {'backlog', text(now), text(step.place)}
+    if step.existed and scores[step.place] >= sequence then
+      return {'integrity', text(now), '1', 'the counter is behind the versions of a row'}
     end
   end
+
+  -- Backlog.
+  oldest = horizon(EXPIRY, BOUNDARY, now)
+  if oldest then
+    for _, step in ipairs(plan) do
+      if step.existed and not step.absent
+        and redis.call('ZCARD', step.row) - below(step.row, oldest) >= MAX_MEMBERS then
+        return {'backlog', text(now), text(step.place)}
+      end
+    end
+  end
+end
+
+local refused = failure(check)
+if refused then
+  return refused
 end
 
 -- The first change. Redis checks memory here.
@@ -228,7 +243,7 @@ for _, step in ipairs(plan) do
     index[#index + 1] = step.key
     map[#map + 1] = step.key
     map[#map + 1] = step.row
-    if count > 1 or step.tombstone then
+    if count > 1 or step.tombstone or (step.expires > 0 and step.expires <= now) then
       due_soon[#due_soon + 1] = text(now + CLEANUP_DELAY)
       due_soon[#due_soon + 1] = step.key
     elseif step.expires > 0 then

@@ -4,6 +4,7 @@ package opaque
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -33,11 +34,27 @@ func (s *Store) endSnapshots(ctx context.Context, c *Collected, dryRun bool) err
 	}
 }
 
+// dryRunRows bounds the rows that one reply of a dry run brings whole.
+const dryRunRows = 16
+
 // wouldCollect counts what collect would do with keys. All of them stay.
 func (s *Store) wouldCollect(ctx context.Context, c *Collected, keys []string) (map[string]bool, error) {
+	stay := map[string]bool{}
+	for chunk := range slices.Chunk(keys, dryRunRows) {
+		if err := s.foresee(ctx, c, chunk); err != nil {
+			return nil, err
+		}
+		for _, key := range chunk {
+			stay[key] = true
+		}
+	}
+	return stay, nil
+}
+
+func (s *Store) foresee(ctx context.Context, c *Collected, keys []string) error {
 	now, states, err := s.Snapshots(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	oldest, snapshotsOpen := "+inf", false
 	for _, st := range states {
@@ -58,11 +75,9 @@ func (s *Store) wouldCollect(ctx context.Context, c *Collected, keys []string) (
 		return nil
 	})
 	if err != nil && !isWrongType(err) {
-		return nil, storeerr.FromRedis(err, storeerr.Reads, "reading rows that are due")
+		return storeerr.FromRedis(err, storeerr.Reads, "reading rows that are due")
 	}
-	stay := map[string]bool{}
 	for i, key := range keys {
-		stay[key] = true
 		result := s.wouldBecome(key, newest[i], snapshotsOpen, now)
 		members := counts[i].Val()
 		if result != "removed" {
@@ -73,7 +88,7 @@ func (s *Store) wouldCollect(ctx context.Context, c *Collected, keys []string) (
 			c.Damaged = append(c.Damaged, s.damaged(key, "it would be left as it is"))
 		}
 	}
-	return stay, nil
+	return nil
 }
 
 // wouldBecome is the result that opaque_collect would give for a due key.

@@ -99,22 +99,26 @@ func (s *Store) deleteKeys(ctx context.Context, d *DeletedUnder, keys []string) 
 	}
 }
 
+// countLive counts the live rows of keys, reading as many bytes at a time as a
+// page has.
 func (s *Store) countLive(ctx context.Context, d *DeletedUnder, keys []string) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	now, readings, err := s.Read(ctx, keys...)
-	if err != nil {
-		return err
-	}
-	d.Now = now
-	for _, r := range readings {
-		if r.Err != nil {
-			d.Skipped = append(d.Skipped, r.Err)
+	v := view{store: s, snapshot: Snapshot{Boundary: newest}}
+	for len(keys) > 0 {
+		page := v.read(ctx, keys)
+		if page.err != nil {
+			return page.err
 		}
-		if r.Found {
-			d.Deleted++
+		d.Now = page.now
+		for i, member := range page.members {
+			_, isLive, err := v.row(keys[i], member, page.now)
+			if err != nil {
+				d.Skipped = append(d.Skipped, err)
+			}
+			if isLive {
+				d.Deleted++
+			}
 		}
+		keys = keys[len(page.members):]
 	}
 	return nil
 }

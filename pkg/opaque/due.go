@@ -15,6 +15,9 @@ import (
 func (s *Store) due(ctx context.Context, from, until string, skip, limit int) (string, []scored, error) {
 	reply, err := luascripts.Must("opaque_due").
 		Run(ctx, s.rdb, []string{s.keys.Cleanup()}, from, until, skip, limit).StringSlice()
+	if isWrongType(err) {
+		return "", nil, storeerr.New(storeerr.Integrity, "the queue of what is due is no sorted set").AtKey(s.keys.Cleanup())
+	}
 	if err != nil {
 		return "", nil, storeerr.FromRedis(err, storeerr.Reads, "reading what is due for collection")
 	}

@@ -175,6 +175,40 @@ func TestSnapshotGoneIsExpired(t *testing.T) {
 	}
 }
 
+// A scan whose snapshot ends, and whose rows then go, does not end as if that
+// had been all.
+func TestScanWhoseRowsGoIsExpired(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		ctx := context.Background()
+		f := newFixture(t, s)
+		for i := range 40 {
+			f.put(t, fmt.Sprintf("k%02d", i), "v")
+		}
+		var id string
+		rows := 0
+		var last error
+		for _, err := range f.Scan(ctx, ScanOptions{PageSize: 10, Opened: func(s Snapshot) { id = s.ID }}) {
+			if rows++; rows == 1 {
+				if _, err := f.DropSnapshot(ctx, id); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := f.DeleteUnder(ctx, "", DeleteUnderOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				f.makeDue(t)
+				if _, err := f.CollectAll(ctx, CollectOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			last = err
+		}
+		if !errors.Is(last, storeerr.Expired) {
+			t.Errorf("ended with %v after %d rows, want expired", last, rows)
+		}
+	})
+}
+
 func TestScanKeepsItsSnapshotOpen(t *testing.T) {
 	t.Parallel()
 	testserver.Each(t, func(t *testing.T, s testserver.Server) {

@@ -96,6 +96,9 @@ func successor(prefix string) (string, bool) {
 // index reads the next count entries of the index, and moves past them.
 func (v *view) index(ctx context.Context, count int) ([]string, error) {
 	keys, err := v.store.rdb.ZRangeByLex(ctx, v.store.keys.Index(), &redis.ZRangeBy{Min: v.min, Max: v.max, Count: int64(count)}).Result()
+	if isWrongType(err) {
+		return nil, storeerr.New(storeerr.Integrity, "the index is no sorted set").AtKey(v.store.keys.Index())
+	}
 	if err != nil {
 		return nil, storeerr.FromRedis(err, storeerr.Reads, "reading the index")
 	}
@@ -123,9 +126,6 @@ func (v *view) readAhead(ctx context.Context) <-chan *pageRead {
 		defer close(pages)
 		for {
 			keys, err := v.index(ctx, v.pageSize)
-			if err == nil && len(keys) == 0 {
-				return
-			}
 			page := &pageRead{keys: keys, err: err, ready: make(chan struct{})}
 			go func() {
 				defer close(page.ready)
@@ -139,6 +139,8 @@ func (v *view) readAhead(ctx context.Context) <-chan *pageRead {
 				<-page.ready
 				return
 			}
+			// The last page may be empty. It is read like the others: where the
+			// snapshot is gone, so may be the rows that should have followed.
 			if err != nil || len(keys) < v.pageSize {
 				return
 			}
@@ -164,6 +166,9 @@ func (v *view) readAll(ctx context.Context, keys []string) *pageRead {
 // readInto reads by script, not in a transaction: Redis refuses those, reads
 // and all, when it is out of memory.
 func (v *view) readInto(ctx context.Context, page *pageRead, maxBytes int64) {
+	if v.live() && len(page.keys) == 0 {
+		return
+	}
 	reply, err := luascripts.Must("opaque_scan_rows").
 		Run(ctx, v.store.rdb, v.rowKeys(page.keys), v.snapshot.ID, v.snapshot.Boundary, maxBytes).Slice()
 	switch {

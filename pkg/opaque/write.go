@@ -2,7 +2,6 @@ package opaque
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,10 +10,6 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
-
-// retryBacklog bounds the collection pass that is run before a backlog is
-// reported.
-const retryBacklog = 1024
 
 // Write applies a batch, or changes nothing. The errors are storeerr.Invalid
 // (limits, before anything is sent), Conflict with a *FailedCondition,
@@ -28,7 +23,7 @@ func (s *Store) Write(ctx context.Context, b Batch) (*Applied, error) {
 	}
 	call := s.call(b)
 	reply, err := s.run(ctx, call)
-	if errors.Is(err, storeerr.UnknownOutcome) && b.fenced() && ctx.Err() == nil {
+	if storeerr.AnswerLost(err) && b.fenced() && ctx.Err() == nil {
 		reply, err = s.runAgain(ctx, call, err)
 	}
 	if err != nil {
@@ -36,7 +31,7 @@ func (s *Store) Write(ctx context.Context, b Batch) (*Applied, error) {
 	}
 	if reply[0] == "backlog" {
 		// A pass that fails leaves the backlog as the answer.
-		if _, err := s.Collect(ctx, retryBacklog); err == nil {
+		if _, err := s.Collect(ctx, PassSize); err == nil {
 			if reply, err = s.run(ctx, call); err != nil {
 				return nil, err
 			}
@@ -146,7 +141,7 @@ func (s *Store) applied(b Batch, keys, reply []string) (*Applied, error) {
 	switch reply[0] {
 	case "backlog":
 		return nil, storeerr.New(storeerr.Backlog,
-			"key %q holds %d versions for open snapshots and takes no more: %w", key, MaxRowVersions, &RefusedRow{Key: key}).
+			"nothing has changed: open snapshots hold %d versions back: %w", MaxRowVersions, &RefusedRow{Key: key}).
 			AtKey(keys[place-1]).
 			WithHint("see `keyspacectl snapshot list`; end a snapshot, or wait until it ends")
 	case "expiry":
@@ -162,7 +157,7 @@ func (s *Store) applied(b Batch, keys, reply []string) (*Applied, error) {
 type RefusedRow struct{ Key string }
 
 // Error names the key.
-func (r *RefusedRow) Error() string { return "backlog" }
+func (r *RefusedRow) Error() string { return fmt.Sprintf("key %q takes no more versions", r.Key) }
 
 // keyOf finds the logical key of a row key among those of the batch.
 func (b Batch) keyOf(s *Store, rowKey string) (string, bool) {

@@ -98,15 +98,21 @@ func FromRedis(err error, effect Effect, doing string) error {
 	return &Error{Kind: Unavailable, Message: fmt.Sprintf("%s: %s", doing, plain(err)), Err: err}
 }
 
-// fromReply names what a server answered. A script that died of a runtime
-// error midway may have changed something: that is an unknown outcome.
+// fromReply names what a server answered. A script that died midway may have
+// changed something: that is an unknown outcome, unless the reason is one for
+// which no write of the script can have been carried out.
 func fromReply(err error, text string, effect Effect, doing string) error {
+	died := effect == Writes && strings.Contains(text, "user_script")
 	for _, r := range refusals {
-		if strings.Contains(text, r.text) {
-			return &Error{Kind: r.kind, Message: fmt.Sprintf("%s: %s: %s", doing, r.say, text), Hint: r.hint, Err: err}
+		if !strings.Contains(text, r.text) {
+			continue
 		}
+		if died && (r.kind == Denied || r.kind == Integrity) {
+			break
+		}
+		return &Error{Kind: r.kind, Message: fmt.Sprintf("%s: %s: %s", doing, r.say, text), Hint: r.hint, Err: err}
 	}
-	if effect == Writes && strings.Contains(text, "user_script") {
+	if died {
 		return &Error{
 			Kind:    UnknownOutcome,
 			Message: fmt.Sprintf("%s: the script died on the server and may have changed something: %s", doing, text),
@@ -115,6 +121,14 @@ func fromReply(err error, text string, effect Effect, doing string) error {
 		}
 	}
 	return &Error{Kind: Failed, Message: fmt.Sprintf("%s: the server answered: %s", doing, text), Err: err}
+}
+
+// AnswerLost tells an UnknownOutcome whose answer was lost on the way from one
+// of which the server told that the script died: only the first may have been
+// applied whole.
+func AnswerLost(err error) bool {
+	_, replied := errors.AsType[redis.Error](err)
+	return errors.Is(err, UnknownOutcome) && !replied
 }
 
 // plain words the common failures of a connection without the client's jargon.

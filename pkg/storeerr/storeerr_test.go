@@ -60,7 +60,9 @@ func TestFromRedis(t *testing.T) {
 		{reply("ERR AUTH <password> called without any password configured for the default user."), Denied, Denied},
 		{reply("NOPERM this user has no permissions to run the 'evalsha' command"), Denied, Denied},
 		{reply("NOPERM No permissions to access a key"), Denied, Denied},
-		{reply("ERR The user executing the script can't run this command or subcommand script: 5bf, on @user_script:9."), Denied, Denied},
+		{reply("ERR The user executing the script can't run this command or subcommand script: 5bf, on @user_script:9."), Denied, UnknownOutcome},
+		{reply("WRONGTYPE Operation against a key holding the wrong kind of value script: 5bf, on @user_script:9."), Integrity, UnknownOutcome},
+		{reply("ERR The user executing the script can't run this command or subcommand"), Denied, Denied},
 		{reply("LOADING Redis is loading the dataset in memory"), Unavailable, Unavailable},
 		{reply("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."), Unavailable, Unavailable},
 		{reply("CLUSTERDOWN Hash slot not served"), Unavailable, Unavailable},
@@ -89,6 +91,19 @@ func TestFromRedis(t *testing.T) {
 			if !errors.Is(err, c.err) {
 				t.Errorf("%q does not lead to %q", err, c.err)
 			}
+		}
+	}
+}
+
+func TestAnswerLost(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		FromRedis(io.EOF, Writes, "doing it"):                                                   true,
+		FromRedis(io.EOF, Reads, "doing it"):                                                    false,
+		FromRedis(reply("ERR user_script:9: attempt to index a nil value"), Writes, "doing it"): false,
+	} {
+		if got := AnswerLost(err); got != want {
+			t.Errorf("%v: %v, want %v", err, got, want)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (s *Store) Create(ctx context.Context, seg Segment, chunk uint16, payload [
 // Finding anything else proves nothing, and is storeerr.UnknownOutcome.
 func (s *Store) Update(ctx context.Context, seg Segment, chunk uint16, payload []byte, expect string) (Result, error) {
 	w := write{outcome: Updated, script: "warm_update", segment: seg, chunk: chunk, token: uuid.NewString()}
-	w.keys = []string{s.ChunkKey(seg, chunk)}
+	w.keys = []string{s.ChunkKey(seg, chunk), s.IndexKey(seg)}
 	w.args = []any{expect, w.token, payload}
 	return s.write(ctx, w, cmp.Or(checkPayload(payload), checkToken(expect)))
 }
@@ -128,7 +128,7 @@ func (s *Store) write(ctx context.Context, w write, invalid error) (Result, erro
 		return w.result(reply)
 	}
 	err = storeerr.FromRedis(err, storeerr.Writes, w.doing())
-	if w.token != "" && errors.Is(err, storeerr.UnknownOutcome) && s.wentThrough(ctx, w) {
+	if w.token != "" && storeerr.AnswerLost(err) && s.wentThrough(ctx, w) {
 		return Result{Outcome: w.outcome, Token: w.token}, nil
 	}
 	return Result{}, err

@@ -13,6 +13,12 @@ local function text(n)
   return string.format('%.0f', n)
 end
 
+-- counter_value(s) is the number of a counter in canonical decimal, as INCR
+-- takes it, and nil of anything else.
+local function counter_value(s)
+  return (s == '0' or string.match(s, '^[1-9]%d*$')) and tonumber(s) or nil
+end
+
 -- number(s) reads a score or counter, also in the exponent form that some
 -- servers print ("1e+9").
 local function number(s)
