@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 )
 
 func TestCertificates(t *testing.T) {
@@ -77,4 +78,40 @@ func TestReplicaTakesNoWrites(t *testing.T) {
 			t.Errorf("%s: %+v, want status 0", line, r)
 		}
 	}
+}
+
+// A row that open snapshots hold full refuses what names it, with 6 and a word
+// of what to do; delete --under goes on with the others.
+func TestBacklogStatus(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, server testserver.Server) {
+		s := openStores(t, server.Client(t), "app")
+		put := func(key string) {
+			_, err := s.opaque.Write(t.Context(), opaque.Batch{Mutations: []opaque.Mutation{opaque.Put(key, "v", opaque.Never())}})
+			noError(t, err)
+		}
+		put("other")
+		put("k")
+		_, err := s.opaque.OpenSnapshot(t.Context(), "")
+		noError(t, err)
+		for range opaque.MaxRowVersions - 1 {
+			put("k")
+		}
+		env := map[string]string{"KEYSPACECTL_URL": server.URL, "KEYSPACECTL_PREFIX": "app"}
+		for _, test := range []struct{ line, says string }{
+			{"put k v", "hint: see `keyspacectl snapshot list`"},
+			{"delete --under= --all --yes", "error: skipped 1 row that open snapshots hold back\n"},
+		} {
+			r := runWith(t.Context(), env, "", strings.Fields(test.line)...)
+			if r.status != 6 || !strings.Contains(r.errors, test.says) {
+				t.Errorf("%s: %+v, want status 6 and %q", test.line, r, test.says)
+			}
+		}
+		if r := runWith(t.Context(), env, "", "read", "k"); r.status != 0 || r.out != "v" {
+			t.Errorf("the full row: %+v", r)
+		}
+		if r := runWith(t.Context(), env, "", "read", "other"); r.status != 3 {
+			t.Errorf("the other row: %+v", r)
+		}
+	})
 }

@@ -55,7 +55,7 @@ func (o *blobListOptions) run(ctx context.Context, f *Factory) error {
 	}
 	progress := f.progress("blobs")
 	defer progress.Stop()
-	damaged := damage{what: "blobs"}
+	damaged := damage{what: "blob"}
 	var blobs int64
 	for info, err := range store.List(ctx, o.prefix) {
 		if errors.Is(err, storeerr.Integrity) {

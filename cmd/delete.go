@@ -99,7 +99,11 @@ func (o *deleteOptions) run(ctx context.Context, f *Factory) error {
 		return err
 	}
 	out.SetNow(applied.Now)
-	return printAll(out, writtenRecords(applied, o.dryRun))
+	records := writtenRecords(applied, o.dryRun)
+	if len(records) == 1 {
+		return out.One(records[0])
+	}
+	return printAll(out, records)
 }
 
 func (o *deleteOptions) runUnder(ctx context.Context, f *Factory) error {

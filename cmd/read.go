@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -95,6 +96,7 @@ func (o *readOptions) list(f *Factory, out *render.Printer, readings []opaque.Re
 		switch {
 		case r.Err != nil:
 			damaged.add(f, r.Err)
+			err = out.Row(damagedRecord{r.Key})
 		case r.Found:
 			err = out.Row(rowRecord(r.Row))
 		default:
@@ -117,15 +119,20 @@ func (o *readOptions) list(f *Factory, out *render.Printer, readings []opaque.Re
 	return nil
 }
 
-// damage counts rows, or what else it says, that were skipped because they are
-// damaged, each told on the standard error.
+// damage counts rows, or what else it says, that were skipped, each told on the
+// standard error: because they are damaged, or because they refuse a write.
 type damage struct {
-	what string // empty means rows
-	rows int
+	what    string // one of them; empty means row
+	damaged int
+	refused int
 }
 
 func (d *damage) add(f *Factory, err error) {
-	d.rows++
+	if storeerr.KindOf(err) == storeerr.Backlog {
+		d.refused++
+	} else {
+		d.damaged++
+	}
 	f.warn("skipped: %v", err)
 }
 
@@ -138,9 +145,22 @@ func (d *damage) skip(f *Factory, err error) bool {
 	return true
 }
 
+// err is what the command fails with in the end, nil where nothing was skipped.
 func (d *damage) err() error {
-	if d.rows == 0 {
-		return nil
+	switch {
+	case d.damaged > 0:
+		return storeerr.New(storeerr.Integrity, "skipped %s", count(d.damaged, "damaged "+cmp.Or(d.what, "row")))
+	case d.refused > 0:
+		return storeerr.New(storeerr.Backlog, "skipped %s that open snapshots hold back", count(d.refused, cmp.Or(d.what, "row"))).
+			WithHint("see `keyspacectl snapshot list`; end a snapshot, or wait until it ends")
 	}
-	return storeerr.New(storeerr.Integrity, "%d damaged %s were skipped", d.rows, cmp.Or(d.what, "rows"))
+	return nil
+}
+
+// count is a number of things in words: "1 row", "2 rows".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func rowFields() render.Fields {
-	return render.Fields{Shown: []string{"key", "value", "version", "size", "expires_at"}, Hidden: []string{"found"}, Raw: "value"}
+	return render.Fields{Shown: []string{"key", "value", "version", "size", "expires_at"}, Hidden: []string{"found", "damaged"}, Raw: "value"}
 }
 
 // rowRecord is a live row.
@@ -29,6 +29,15 @@ func (m missingRecord) Record(r *render.Record) {
 	r.Bytes("key", m.key)
 	r.Bool("found", false)
 	r.Note("value", "(not found)")
+}
+
+// damagedRecord stands in the place of a key whose row is damaged.
+type damagedRecord struct{ key string }
+
+func (d damagedRecord) Record(r *render.Record) {
+	r.Bytes("key", d.key)
+	r.Bool("damaged", true)
+	r.Note("value", "(damaged)")
 }
 
 func keyFields() render.Fields { return render.Fields{Shown: []string{"key"}} }

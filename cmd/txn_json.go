@@ -3,12 +3,12 @@
 package cmd
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"time"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/keyspacectl/keyspacectl/internal/duration"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
@@ -46,21 +46,15 @@ type valueJSON struct {
 	ValueBase64 *[]byte `json:"value_base64"`
 }
 
-// parseTxn reads a batch. What it does not know, and what has no effect where
-// it stands, is refused: a misspelt condition must not be no condition.
+// parseTxn reads a batch. What it does not know, what stands twice, what has no
+// effect where it stands and what is no UTF-8 is refused: a misspelt condition
+// must not be no condition, and a value is stored to the byte or not at all.
 func parseTxn(text []byte) (opaque.Batch, error) {
 	var b opaque.Batch
-	if !utf8.Valid(text) {
-		return b, storeerr.New(storeerr.Invalid, "the batch is no valid UTF-8").WithHint("use key_base64 and value_base64 for other bytes")
-	}
 	var t txnJSON
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&t); err != nil {
-		return b, storeerr.New(storeerr.Invalid, "the batch does not read: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return b, storeerr.New(storeerr.Invalid, "the batch is followed by something else")
+	if err := json.Unmarshal(text, &t, json.RejectUnknownMembers(true)); err != nil {
+		return b, storeerr.New(storeerr.Invalid, "the batch does not read: %s", jsonFault(err)).
+			WithHint("bytes that are no UTF-8 go into key_base64 and value_base64")
 	}
 	for i, c := range t.Conditions {
 		condition, err := c.condition()
@@ -77,6 +71,21 @@ func parseTxn(text []byte) (opaque.Batch, error) {
 		b.Mutations = append(b.Mutations, mutation)
 	}
 	return b, nil
+}
+
+// jsonFault says what is wrong and where, without the names of Go types.
+func jsonFault(err error) string {
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return fmt.Sprintf("%v, at byte %d", e.Err, e.ByteOffset)
+	}
+	e, ok := errors.AsType[*json.SemanticError](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case e.Err != nil:
+		return fmt.Sprintf("%v %q", e.Err, e.JSONPointer.LastToken())
+	}
+	return fmt.Sprintf("%s holds a %v that does not belong there", e.JSONPointer, e.JSONKind)
 }
 
 func (c conditionJSON) condition() (opaque.Condition, error) {

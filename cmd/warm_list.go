@@ -57,7 +57,7 @@ func (o *warmListOptions) run(ctx context.Context, f *Factory) error {
 	}
 	progress := f.progress("chunks")
 	defer progress.Stop()
-	damaged := damage{what: "chunks"}
+	damaged := damage{what: "chunk"}
 	for chunk, err := range store.List(ctx, o.segment, warm.ListOptions{Payload: o.payload || o.decode}) {
 		record := chunkRecord{Chunk: chunk, payload: o.payload}
 		if err == nil && o.decode {

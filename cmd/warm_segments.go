@@ -45,7 +45,7 @@ func runWarmSegments(ctx context.Context, f *Factory, namespace *string) error {
 	if err != nil {
 		return err
 	}
-	damaged := damage{what: "segments"}
+	damaged := damage{what: "segment"}
 	for info, err := range store.Segments(ctx, namespace) {
 		if errors.Is(err, storeerr.Integrity) {
 			damaged.add(f, err)
