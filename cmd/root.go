@@ -38,7 +38,7 @@ Try it without a Redis: keyspacectl tour`,
 	addGroup(root, "stores", "Blob and warm store",
 		newBlobCmd(f), newWarmCmd(f))
 	addGroup(root, "tool", "The tool",
-		newConfigCmd(f), newScriptsCmd(f), newSandboxCmd(f), newTourCmd(f), newVersionCmd(f), newCompletionCmd(f))
+		newConfigCmd(f), newDoctorCmd(f), newScriptsCmd(f), newSandboxCmd(f), newTourCmd(f), newVersionCmd(f), newCompletionCmd(f))
 	root.SetHelpCommandGroupID("tool")
 	addCompletions(root, f)
 	markStarted(root, f)
