@@ -47,7 +47,7 @@ func runShell(t *testing.T, setup string, commands []string) []result {
 	}
 	c := exec.CommandContext(t.Context(), "keyspacectl", "sandbox", "--", "bash", file)
 	c.Dir = t.TempDir()
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C.UTF-8"}
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C.UTF-8", "GORACE=" + raceExit}
 	printed, err := c.CombinedOutput()
 	parts := strings.Split(string(printed), mark)
 	if len(parts) != 2*len(commands)+3 {

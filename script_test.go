@@ -24,7 +24,14 @@ import (
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
 )
 
+// raceExit spares each process of a program built with -race a second at its
+// end: GORACE.
+const raceExit = "atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
+	if err := os.Setenv("GORACE", raceExit); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"keyspacectl": func() { os.Exit(cmd.Main()) },
 	})
@@ -67,6 +74,7 @@ func runScript(t *testing.T, script string, real bool) {
 			env.Setenv("UUID", "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 			env.Setenv("XDG_CONFIG_HOME", env.Getenv("WORK"))
 			env.Setenv("LC_ALL", "C.UTF-8")
+			env.Setenv("GORACE", raceExit)
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

@@ -93,7 +93,7 @@ func (top *topologies) testContexts(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("KEYSPACECTL_CONFIG", top.config)
 					env.Setenv("KEYSPACECTL_CONTEXT", name)
-					env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each process, with -race
+					env.Setenv("GORACE", raceExit)
 					return nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
