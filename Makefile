@@ -54,9 +54,11 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint
 tidy-check:
 	$(GO) mod tidy -diff
 
+# What runs the program as a process, thousands of times, is left to make test
+# where the embedded server runs the same code.
 .PHONY: test-race
 test-race: redis
-	$(GO) test -race -timeout $(TESTTIMEOUT) $(TESTFLAGS) ./...
+	$(GO) test -race -timeout $(TESTTIMEOUT) -skip '^TestScripts$$/^redis$$|^TestDocs$$|^TestExamples$$' $(TESTFLAGS) ./...
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (5s)

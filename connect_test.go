@@ -76,7 +76,7 @@ func TestLoadingServer(t *testing.T) {
 	reloaded := make(chan error)
 	go func() { reloaded <- client.Do(t.Context(), "DEBUG", "RELOAD").Err() }()
 	awaitReply(t, client, "LOADING")
-	for _, line := range []string{"put k v", "read key/000001 --timeout 300ms", "scan --timeout 300ms"} {
+	for _, line := range []string{"put k v", "read key/000001 --timeout 3s", "scan --timeout 3s"} {
 		p := start(t, s.URL, strings.Fields(line)...)
 		p.ends(8)
 		if said := p.stderr.String(); !strings.Contains(said, "the server is loading its data") {

@@ -4,6 +4,7 @@ package testserver
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -82,6 +83,13 @@ func startReplicated(t testing.TB, password string) *Replicated {
 	args = append(args, "--replicaof", "127.0.0.1", r.Master.port(t))
 	r.Replica = startNode(t, onPort, password, args...)
 	r.Replica.awaitReplica(t)
+	await(t, r.Master.Addr()+" counts its replica as online", func(ctx context.Context) error {
+		info, err := r.Master.client.Info(ctx, "replication").Result()
+		if err == nil && !strings.Contains(info, ",state=online,") {
+			err = fmt.Errorf("it says %q", info)
+		}
+		return err
+	})
 	return r
 }
 

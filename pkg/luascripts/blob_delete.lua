@@ -13,7 +13,11 @@ local now = now_ms()
 if wrong_type(BLOB, 'string') then
   return {'integrity', text(now)}
 end
-if redis.call('DEL', BLOB) == 0 then
+local removed = redis.pcall('DEL', BLOB)
+if type(removed) == 'table' and removed.err then
+  return removed
+end
+if removed == 0 then
   return {'missing', text(now)}
 end
 return {'deleted', text(now)}

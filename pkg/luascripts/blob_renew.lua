@@ -14,7 +14,11 @@ local now = now_ms()
 if wrong_type(BLOB, 'string') then
   return {'integrity', text(now)}
 end
-if redis.call('PEXPIRE', BLOB, ARGV[1]) == 0 then
+local renewed = redis.pcall('PEXPIRE', BLOB, ARGV[1])
+if type(renewed) == 'table' and renewed.err then
+  return renewed
+end
+if renewed == 0 then
   return {'missing', text(now)}
 end
 return {'renewed', text(now), text(redis.call('PTTL', BLOB))}

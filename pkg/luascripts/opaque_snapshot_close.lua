@@ -12,6 +12,9 @@ for place = 1, 2 do
     return redis.error_reply('WRONGTYPE ' .. KEYS[place] .. ' is no sorted set')
   end
 end
-local removed = redis.call('DEL', KEYS[3])
+local removed = redis.pcall('DEL', KEYS[3])
+if type(removed) == 'table' and removed.err then
+  return removed
+end
 removed = removed + redis.call('ZREM', KEYS[1], ARGV[1])
 return removed + redis.call('ZREM', KEYS[2], ARGV[1])
