@@ -241,11 +241,9 @@ func TestReadsOnAFailingNetwork(t *testing.T) {
 			result, _ := s.behind(t, server, script, "", args)
 			tally.add(strings.Join(args[:min(2, len(args))], " ")+", "+script.Action.String(), result.status)
 			right := result.status == 0 && result.out == whole.out
-			// What opens a snapshot is not tried again by itself, nor for ever.
-			if args[0] == "scan" || script.timeout == briefly {
-				right = right || result.status == 8 && strings.HasPrefix(whole.out, result.out)
-			}
-			if !right {
+			// A read is tried again for a while only, which a busy machine uses
+			// up: unavailable is an honest answer, another value never is.
+			if !right && (result.status != 8 || !strings.HasPrefix(whole.out, result.out)) {
 				t.Errorf("%v, %v: %+v, want %q", args, script, result, whole.out)
 			}
 		})
