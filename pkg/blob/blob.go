@@ -71,6 +71,7 @@ type Result struct {
 type Info struct {
 	Reference string
 	Size      int64 // bytes
+	Kind      Kind  // what it begins as
 	ExpiresAt int64 // ms since the epoch; 0 = no expiry
 	Now       int64 // the server's time in ms since the epoch, when this was read
 }

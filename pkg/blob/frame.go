@@ -26,6 +26,10 @@ const (
 	MaxManifestChunks = 4096
 	// manifestChunkBytes is the least that one chunk of a manifest takes.
 	manifestChunkBytes = 4 + 2 + 8 + 4
+	// manifestHeadBytes is what stands before the chunks of a manifest.
+	manifestHeadBytes = 1 + 8 + 4 + 1 + sha256.Size + 4
+	// chunkHeadBytes is what stands before the data of a chunk: order, length.
+	chunkHeadBytes = 4 + 4
 )
 
 // Frame is a decoded frame: exactly one of its fields is set.
@@ -38,6 +42,7 @@ type Frame struct {
 type Chunk struct {
 	Order  uint32 // its place among the parts
 	Length uint32 // bytes of Data
+	CRC32C uint32 // of Data, computed: what a manifest names
 	Data   []byte // shares memory with the payload decoded; left out by Stat
 }
 
@@ -119,17 +124,8 @@ func decodeFrame(payload []byte) (*Frame, error) {
 
 // openFrame returns the body of a frame, and whether its CRC is right.
 func openFrame(payload []byte) (body []byte, crcErr, err error) {
-	header := reader{rest: payload[frameMagicBytes:]}
-	version, flags, length := header.uint8(), header.uint16(), header.uint32()
-	switch {
-	case header.short:
-		return nil, nil, errShort
-	case version != 1:
-		return nil, nil, fmt.Errorf("version %d is not supported", version)
-	case flags != 0:
-		return nil, nil, fmt.Errorf("flags %#04x are not supported", flags)
-	case uint64(len(payload)) != frameHeaderBytes+uint64(length)+frameCRCBytes:
-		return nil, nil, fmt.Errorf("the body has %d bytes by its header, and the frame is %d long", length, len(payload))
+	if err := checkHeader(payload, int64(len(payload))); err != nil {
+		return nil, nil, err
 	}
 	covered := payload[:len(payload)-frameCRCBytes]
 	want := binary.BigEndian.Uint32(payload[len(covered):])
@@ -137,6 +133,23 @@ func openFrame(payload []byte) (body []byte, crcErr, err error) {
 		crcErr = fmt.Errorf("%w: it is %08x, and the frame says %08x", ErrCRC, got, want)
 	}
 	return covered[frameHeaderBytes:], crcErr, nil
+}
+
+// checkHeader tells what is wrong with the header of a frame of such a size.
+func checkHeader(head []byte, size int64) error {
+	header := reader{rest: head[frameMagicBytes:]}
+	version, flags, length := header.uint8(), header.uint16(), header.uint32()
+	switch {
+	case header.short:
+		return errShort
+	case version != 1:
+		return fmt.Errorf("version %d is not supported", version)
+	case flags != 0:
+		return fmt.Errorf("flags %#04x are not supported", flags)
+	case size != frameHeaderBytes+int64(length)+frameCRCBytes:
+		return fmt.Errorf("the body has %d bytes by its header, and the frame is %d long", length, size)
+	}
+	return nil
 }
 
 func decodeBody(kind Kind, bytes []byte) (*Frame, error) {
@@ -157,6 +170,7 @@ func decodeBody(kind Kind, bytes []byte) (*Frame, error) {
 func decodeChunk(body *reader) (*Chunk, error) {
 	chunk := Chunk{Order: body.uint32(), Length: body.uint32()}
 	chunk.Data = body.bytes(uint64(chunk.Length))
+	chunk.CRC32C = crc32.Checksum(chunk.Data, castagnoli)
 	return &chunk, body.end()
 }
 

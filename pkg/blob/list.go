@@ -87,7 +87,7 @@ func (l *listing) page(ctx context.Context, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	now, all, err := l.store.facts(ctx, keys, 0)
+	now, all, err := l.store.facts(ctx, keys, frameMagicBytes)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (l *listing) page(ctx context.Context, keys []string) error {
 		info := Info{Reference: keys[i][len(l.store.domain):], ExpiresAt: expiry(now, f.ttl), Now: now}
 		err := l.store.checkListed(info.Reference, f.foreign)
 		if err == nil {
-			info.Size = f.size
+			info.Size, info.Kind = f.size, kindOf([]byte(f.head))
 		}
 		if !l.yield(info, err) {
 			return errStop

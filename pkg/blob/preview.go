@@ -18,7 +18,7 @@ func (s *Store) PreviewPut(ctx context.Context, reference string, payload []byte
 	if err := cmp.Or(checkPayload(payload), checkRetention(retention)); err != nil {
 		return Result{}, err
 	}
-	found, _, exists, err := s.look(ctx, reference)
+	found, exists, err := s.look(ctx, reference)
 	if err != nil {
 		return Result{}, err
 	}
@@ -44,7 +44,7 @@ func (s *Store) PreviewRenew(ctx context.Context, reference string, retention in
 	if err := checkRetention(retention); err != nil {
 		return Result{}, err
 	}
-	found, _, exists, err := s.look(ctx, reference)
+	found, exists, err := s.look(ctx, reference)
 	if err != nil {
 		return Result{}, err
 	}
@@ -57,7 +57,7 @@ func (s *Store) PreviewRenew(ctx context.Context, reference string, retention in
 // PreviewDelete says what Delete would do now, with its errors, and changes
 // nothing.
 func (s *Store) PreviewDelete(ctx context.Context, reference string) (Result, error) {
-	found, _, exists, err := s.look(ctx, reference)
+	found, exists, err := s.look(ctx, reference)
 	if err != nil {
 		return Result{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
@@ -31,16 +32,22 @@ func (s *Store) Read(ctx context.Context, reference string) (Blob, error) {
 	if redis.HasErrorPrefix(err, "EXECABORT") {
 		info, payload, err = s.readByScript(ctx, reference)
 	}
+	if err != nil {
+		return Blob{}, s.readError(err, reference)
+	}
+	info.Size, info.Kind = int64(len(payload)), kindOf(payload)
+	return Blob{Info: info, Payload: payload}, nil
+}
+
+// readError names what a command that reads a blob failed with.
+func (s *Store) readError(err error, reference string) error {
 	switch {
 	case isWrongType(err):
-		return Blob{}, s.foreign(reference)
+		return s.foreign(reference)
 	case errors.Is(err, redis.Nil):
-		return Blob{}, missing(reference)
-	case err != nil:
-		return Blob{}, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
+		return missing(reference)
 	}
-	info.Size = int64(len(payload))
-	return Blob{Info: info, Payload: payload}, nil
+	return storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
 }
 
 // readAtOnce reads a blob in a transaction; redis.Nil says that there is none.
@@ -83,7 +90,6 @@ func (s *Store) readByScript(ctx context.Context, reference string) (Info, []byt
 // Stat is what is known of a blob, and what its bytes say of themselves.
 type Stat struct {
 	Info
-	Kind  Kind   // what it begins as
 	Frame *Frame // its data left out; nil for KindBytes and a frame that cannot be decoded
 	// Damage is storeerr.Integrity when the blob begins as a frame does and is
 	// no whole one, or has a wrong CRC (ErrCRC); the store itself serves such a
@@ -92,22 +98,32 @@ type Stat struct {
 }
 
 // Stat returns the size, the expiry and the frame of a blob, with the errors
-// of Read. Only a blob that begins as a frame does is read whole, for its CRC.
+// of Read. A blob that begins as a frame does is read to its end, for its CRC:
+// in pieces of 1 MiB, and whole only where those are no sound frame.
 func (s *Store) Stat(ctx context.Context, reference string) (Stat, error) {
-	info, head, exists, err := s.look(ctx, reference)
+	info, exists, err := s.look(ctx, reference)
 	switch {
 	case err != nil:
 		return Stat{}, err
 	case !exists:
 		return Stat{}, missing(reference)
-	case kindOf([]byte(head)) == KindBytes:
-		return Stat{Info: info, Kind: KindBytes}, nil
+	case info.Kind == KindBytes:
+		return Stat{Info: info}, nil
+	}
+	if info.Size > pieceBytes {
+		frame, err := s.frameInPieces(ctx, reference, info.Size, io.Discard)
+		if err == nil {
+			return Stat{Info: info, Frame: frame}, nil
+		}
+		if !errors.Is(err, errUnsound) {
+			return Stat{}, s.readError(err, reference)
+		}
 	}
 	whole, err := s.Read(ctx, reference)
 	if err != nil {
 		return Stat{}, err
 	}
-	stat := Stat{Info: whole.Info, Kind: kindOf(whole.Payload)}
+	stat := Stat{Info: whole.Info}
 	stat.Frame, err = decodeFrame(whole.Payload)
 	if err != nil {
 		stat.Damage = storeerr.New(storeerr.Integrity, "blob %q: %w", reference, err).AtKey(s.Key(reference))
@@ -118,24 +134,25 @@ func (s *Store) Stat(ctx context.Context, reference string) (Stat, error) {
 	return stat, nil
 }
 
-// look returns what is known of a blob without reading it whole, its first
-// bytes, and whether there is one; without one, the time alone.
-func (s *Store) look(ctx context.Context, reference string) (info Info, head string, exists bool, err error) {
+// look returns what is known of a blob without reading it whole, and whether
+// there is one; without one, the time alone.
+func (s *Store) look(ctx context.Context, reference string) (info Info, exists bool, err error) {
 	if err := checkReference(reference); err != nil {
-		return Info{}, "", false, err
+		return Info{}, false, err
 	}
 	now, all, err := s.facts(ctx, []string{s.Key(reference)}, frameMagicBytes)
 	if err != nil {
-		return Info{}, "", false, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
+		return Info{}, false, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading blob %q", reference))
 	}
 	f := all[0]
 	switch {
 	case f.foreign:
-		return Info{}, "", false, s.foreign(reference)
+		return Info{}, false, s.foreign(reference)
 	case f.ttl == noKey:
-		return Info{Now: now}, "", false, nil
+		return Info{Now: now}, false, nil
 	}
-	return Info{Reference: reference, Size: f.size, ExpiresAt: expiry(now, f.ttl), Now: now}, f.head, true, nil
+	info = Info{Reference: reference, Size: f.size, Kind: kindOf([]byte(f.head)), ExpiresAt: expiry(now, f.ttl), Now: now}
+	return info, true, nil
 }
 
 // noKey is what PTTL says of a key that does not exist.
