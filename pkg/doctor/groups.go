@@ -28,6 +28,11 @@ func Groups() []Group {
 			Plain:   []string{"ZRANGEBYLEX"},
 		},
 		{
+			Name: "opaque-stats", Store: Opaque, Verbs: "stats",
+			Scripts: []string{"opaque_bookkeeping", "opaque_snapshots", "opaque_survey"},
+			Plain:   []string{"HGETALL", "PTTL", "ZRANGEBYLEX"},
+		},
+		{
 			Name: "opaque-scans", Store: Opaque, Verbs: "scan", Writes: true,
 			Scripts: []string{"opaque_scan_rows", "opaque_snapshot_close", "opaque_snapshot_open", "opaque_snapshot_renew"},
 			Plain:   []string{"HGETALL", "ZRANGEBYLEX"},

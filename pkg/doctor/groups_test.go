@@ -53,6 +53,15 @@ var uses = map[string]func(ctx context.Context, s, admin stores) error{
 		_, _, historyErr := s.opaque.History(ctx, "a")
 		return errors.Join(readErr, historyErr, drain(s.opaque.Scan(ctx, opaque.ScanOptions{Live: true})))
 	},
+	"opaque-stats": func(ctx context.Context, s, admin stores) error {
+		// So that there is a record of one.
+		if _, err := admin.opaque.OpenSnapshot(ctx, ""); err != nil {
+			return err
+		}
+		_, bookkeepingErr := s.opaque.Bookkeeping(ctx)
+		_, _, snapshotsErr := s.opaque.Snapshots(ctx)
+		return errors.Join(bookkeepingErr, snapshotsErr, drain(s.opaque.Survey(ctx, opaque.SurveyOptions{})))
+	},
 	"opaque-scans": func(ctx context.Context, s, _ stores) error {
 		if err := drain(s.opaque.Scan(ctx, opaque.ScanOptions{})); err != nil {
 			return err

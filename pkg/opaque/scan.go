@@ -68,10 +68,23 @@ func (s *Store) Scan(ctx context.Context, o ScanOptions) iter.Seq2[Row, error] {
 	}
 }
 
-// rows reads page after page, the next ones while one is yielded.
+// rows yields the live rows of the view.
 func (v *view) rows(ctx context.Context, yield func(Row, error) bool) {
-	ctx, stop := context.WithCancel(ctx)
-	pages := v.readAhead(ctx)
+	err := v.walk(ctx, func(key string, member any, now int64) bool {
+		row, isLive, err := v.row(key, member, now)
+		return err == nil && !isLive || yield(row, err)
+	})
+	if err != nil {
+		yield(Row{}, err)
+	}
+}
+
+// walk hands over what is read of each key of the view, page after page, the
+// next ones being read meanwhile, until take returns false. The error is what
+// ended it before.
+func (v *view) walk(ctx context.Context, take func(key string, member any, now int64) bool) error {
+	within, stop := context.WithCancel(ctx)
+	pages := v.readAhead(within)
 	defer func() {
 		stop()
 		for range pages { // waits until the reader has left
@@ -79,32 +92,31 @@ func (v *view) rows(ctx context.Context, yield func(Row, error) bool) {
 	}()
 	for page := range pages {
 		<-page.ready
-		if !v.yieldPage(ctx, page, yield) {
-			return
+		if more, err := v.takePage(within, page, take); err != nil || !more {
+			return err
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		yield(Row{}, v.cause(ctx, fmt.Errorf("scanning: %w", err)))
+		return v.cause(ctx, fmt.Errorf("scanning: %w", err))
 	}
+	return nil
 }
 
-// yieldPage yields the live rows of a page, and reads the rest of one that
-// was cut for its size.
-func (v *view) yieldPage(ctx context.Context, page *pageRead, yield func(Row, error) bool) bool {
+// takePage hands over a page, and reads the rest of one that was cut for its
+// size.
+func (v *view) takePage(ctx context.Context, page *pageRead, take func(string, any, int64) bool) (more bool, err error) {
 	for {
 		if page.err != nil {
-			yield(Row{}, v.cause(ctx, page.err))
-			return false
+			return false, v.cause(ctx, page.err)
 		}
 		for i, member := range page.members {
-			row, isLive, err := v.row(page.keys[i], member, page.now)
-			if (err != nil || isLive) && !yield(row, err) {
-				return false
+			if !take(page.keys[i], member, page.now) {
+				return false, nil
 			}
 		}
 		rest := page.keys[len(page.members):]
 		if len(rest) == 0 {
-			return true
+			return true, nil
 		}
 		page = v.read(ctx, rest)
 	}

@@ -12,10 +12,11 @@ import (
 )
 
 // view reads a range of the index and its rows, at a snapshot or live. It is
-// what scans and pages share.
+// what scans, pages and surveys share.
 type view struct {
 	store    *Store
 	snapshot Snapshot // its ID is empty for a live view
+	survey   bool     // read what Survey tells of rows, live
 	min, max string   // bounds of the index, as ZRANGEBYLEX takes them
 	pageSize int
 }
@@ -167,6 +168,10 @@ func (v *view) readAll(ctx context.Context, keys []string) *pageRead {
 // and all, when it is out of memory.
 func (v *view) readInto(ctx context.Context, page *pageRead, maxBytes int64) {
 	if v.live() && len(page.keys) == 0 {
+		return
+	}
+	if v.survey {
+		v.surveyInto(ctx, page, maxBytes)
 		return
 	}
 	reply, err := luascripts.Must("opaque_scan_rows").
