@@ -32,6 +32,7 @@ const (
 type cell struct {
 	text string
 	kind kind
+	more []string // further lines, of a report
 }
 
 func showBytes(format Format, v string) string {

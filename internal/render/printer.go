@@ -84,10 +84,16 @@ func (p *Printer) upright(v Recorder) *table {
 	}
 	t := newTable([]string{"field", "value"}, "field", &o)
 	t.ragged = true
+	p.record.upright = true
 	p.record.take(v)
+	p.record.upright = false
 	for i, c := range p.record.cells {
-		if c.kind != absent {
-			t.rows = append(t.rows, []cell{{p.record.columns[i], fixed}, {c.text, text}})
+		if c.kind == absent {
+			continue
+		}
+		t.rows = append(t.rows, []cell{{text: p.record.columns[i], kind: fixed}, {text: c.text, kind: text}})
+		for _, line := range c.more {
+			t.rows = append(t.rows, []cell{{kind: fixed}, {text: line, kind: text}})
 		}
 	}
 	return t

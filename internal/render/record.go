@@ -27,6 +27,8 @@ type Record struct {
 	columns []string // the fields that become cells; nil means JSON
 	cells   []cell
 	buf     []byte // JSON
+	upright bool   // the cells are those of a report
+	gather  bool   // each new field becomes a column
 }
 
 // Bytes appends bytes that are shown whole: a key, a reference, a version.
@@ -37,7 +39,7 @@ func (r *Record) Value(name, v string) { r.bytes(name, v, showValue) }
 
 func (r *Record) bytes(name, v string, show func(Format, string) string) {
 	if c := r.cell(name); c != nil {
-		*c = cell{show(r.options.Format, v), text}
+		*c = cell{text: show(r.options.Format, v), kind: text}
 		return
 	}
 	if utf8.ValidString(v) {
@@ -53,7 +55,7 @@ func (r *Record) bytes(name, v string, show func(Format, string) string) {
 // JSON, digits or not; invalid UTF-8 in it is replaced.
 func (r *Record) Text(name, v string) {
 	if c := r.cell(name); c != nil {
-		*c = cell{keyformat.Printable(v), text}
+		*c = cell{text: keyformat.Printable(v), kind: text}
 	} else if r.open(name, "") {
 		r.buf = appendString(r.buf, v)
 	}
@@ -63,14 +65,14 @@ func (r *Record) Text(name, v string) {
 // place of a field that the result does not have.
 func (r *Record) Note(name, remark string) {
 	if c := r.cell(name); c != nil && r.options.Format == Table {
-		*c = cell{keyformat.Printable(remark), text}
+		*c = cell{text: keyformat.Printable(remark), kind: text}
 	}
 }
 
 // Int appends a number.
 func (r *Record) Int(name string, v int64) {
 	if c := r.cell(name); c != nil {
-		*c = cell{strconv.FormatInt(v, 10), number}
+		*c = cell{text: strconv.FormatInt(v, 10), kind: number}
 	} else if r.open(name, "") {
 		r.buf = strconv.AppendInt(r.buf, v, 10)
 	}
@@ -79,7 +81,7 @@ func (r *Record) Int(name string, v int64) {
 // Uint appends a number that may be above what an int64 holds.
 func (r *Record) Uint(name string, v uint64) {
 	if c := r.cell(name); c != nil {
-		*c = cell{strconv.FormatUint(v, 10), number}
+		*c = cell{text: strconv.FormatUint(v, 10), kind: number}
 	} else if r.open(name, "") {
 		r.buf = strconv.AppendUint(r.buf, v, 10)
 	}
@@ -88,7 +90,7 @@ func (r *Record) Uint(name string, v uint64) {
 // Size appends a number of bytes, which tables show as B, KiB, MiB.
 func (r *Record) Size(name string, bytes int64) {
 	if c := r.cell(name); c != nil {
-		*c = cell{showSize(r.options.Format, bytes), number}
+		*c = cell{text: showSize(r.options.Format, bytes), kind: number}
 	} else if r.open(name, "") {
 		r.buf = strconv.AppendInt(r.buf, bytes, 10)
 	}
@@ -97,7 +99,7 @@ func (r *Record) Size(name string, bytes int64) {
 // Bool appends true or false.
 func (r *Record) Bool(name string, v bool) {
 	if c := r.cell(name); c != nil {
-		*c = cell{strconv.FormatBool(v), fixed}
+		*c = cell{text: strconv.FormatBool(v), kind: fixed}
 	} else if r.open(name, "") {
 		r.buf = strconv.AppendBool(r.buf, v)
 	}
@@ -116,7 +118,7 @@ func (r *Record) Expiry(name string, ms int64) { r.moment(name, ms, "never") }
 
 func (r *Record) moment(name string, ms int64, none string) {
 	if c := r.cell(name); c != nil {
-		*c = cell{showMoment(r.options, ms, none), fixed}
+		*c = cell{text: showMoment(r.options, ms, none), kind: fixed}
 	} else if r.open(name, "") {
 		r.buf = appendMoment(r.buf, ms)
 	}
@@ -127,8 +129,13 @@ func (r *Record) Object(name string, v Recorder) {
 	r.nest(name, func(r *Record) { r.object(v) })
 }
 
-// List appends a list of results. Its cell is its JSON.
+// List appends a list of results. Its cell is its JSON, in a report a table.
 func List[T Recorder](r *Record, name string, items []T) {
+	if c := r.cell(name); c != nil && r.upright && len(items) > 0 {
+		*c = cell{kind: text}
+		r.report(c, listLines(items, r.options, r.valueWidth()))
+		return
+	}
 	r.nest(name, func(r *Record) { appendList(r, items, func(v T) { r.object(v) }) })
 }
 
@@ -139,8 +146,13 @@ func Ints[T ~int | ~int64 | ~uint32](r *Record, name string, items []T) {
 	})
 }
 
-// Texts appends a list of texts. Its cell is its JSON.
+// Texts appends a list of texts. Its cell is its JSON, in a report a line each.
 func Texts(r *Record, name string, items []string) {
+	if c := r.cell(name); c != nil && r.upright && len(items) > 0 {
+		*c = cell{kind: text}
+		r.report(c, items)
+		return
+	}
 	r.nest(name, func(r *Record) {
 		appendList(r, items, func(v string) { r.buf = appendString(r.buf, v) })
 	})
@@ -162,7 +174,7 @@ func (r *Record) nest(name string, write func(*Record)) {
 	if c := r.cell(name); c != nil {
 		inner := Record{options: r.options}
 		write(&inner)
-		*c = cell{showJSON(r.options.Format, string(inner.buf)), text}
+		*c = cell{text: showJSON(r.options.Format, string(inner.buf)), kind: text}
 		return
 	}
 	if r.open(name, "") {
@@ -198,10 +210,15 @@ func (r *Record) open(name, suffix string) bool {
 
 // cell returns the cell of a field that is a column, and nil otherwise.
 func (r *Record) cell(name string) *cell {
-	if at := slices.Index(r.columns, name); at >= 0 {
-		return &r.cells[at]
+	at := slices.Index(r.columns, name)
+	if at < 0 && r.gather {
+		at = len(r.columns)
+		r.columns, r.cells = append(r.columns, name), append(r.cells, cell{})
 	}
-	return nil
+	if at < 0 {
+		return nil
+	}
+	return &r.cells[at]
 }
 
 // take fills the cells from v.

@@ -232,7 +232,8 @@ null    -
 time    56y348d ago
 far     4611686018427387904
 object  {"code":3,"kind":"not_found","message":"no","hint":null}
-list    [{"key":"gone","found":false}]
+list    KEY   FOUND  VALUE
+        gone  false  (not found)
 ints    [1,4294967295]
 texts   []
 `,

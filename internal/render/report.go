@@ -1,0 +1,108 @@
+// Reports: what a result shows beyond a line a field when it is printed alone,
+// as a table, with a field a line. Values are laid out over lines of their own
+// there, and lists are small tables; everywhere else the same fields keep to
+// one line.
+
+package render
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/keyspacectl/keyspacectl/internal/keyformat"
+)
+
+// JSON appends a JSON value, which is compact and valid, as a part of the
+// result: in JSON and YAML itself, with its own digits and order. A report
+// shows lines in its place.
+func (r *Record) JSON(name, compact string, lines []string) {
+	if c := r.cell(name); c != nil {
+		*c = cell{text: showJSON(r.options.Format, keyformat.Printable(compact)), kind: text}
+		r.report(c, lines)
+	} else if r.open(name, "") {
+		r.buf = appendJSON(r.buf, compact, r.options.Format)
+	}
+}
+
+// Lines appends bytes as [Record.Value] does, of which a report shows lines.
+func (r *Record) Lines(name, v string, lines []string) {
+	r.Value(name, v)
+	if c := r.cell(name); c != nil {
+		r.report(c, lines)
+	}
+}
+
+// report gives a cell of a report its lines.
+func (r *Record) report(c *cell, lines []string) {
+	if !r.upright || len(lines) == 0 {
+		return
+	}
+	safe := make([]string, len(lines))
+	for i, line := range lines {
+		safe[i] = keyformat.Printable(line)
+	}
+	c.text, c.more = safe[0], safe[1:]
+}
+
+// valueWidth is what a report's names leave of the terminal, 0 for any width.
+func (r *Record) valueWidth() int {
+	if r.options.Width <= 0 {
+		return 0
+	}
+	widest := 0
+	for _, column := range r.columns {
+		widest = max(widest, len(column))
+	}
+	return max(1, r.options.Width-gap-widest)
+}
+
+// appendJSON appends a JSON value. Unsafe characters can only stand in its
+// strings, where an escape means the same.
+func appendJSON(buf []byte, compact string, format Format) []byte {
+	if format == YAML {
+		// YAML does not know the escapes of JSON that come in pairs.
+		plain, err := jsontext.AppendFormat(nil, []byte(compact), jsontext.AllowDuplicateNames(true))
+		if err != nil {
+			return appendString(buf, compact)
+		}
+		compact = string(plain)
+	}
+	for _, char := range compact {
+		if keyformat.Unsafe(char) {
+			buf = appendEscape(buf, char)
+		} else {
+			buf = append(buf, string(char)...)
+		}
+	}
+	return buf
+}
+
+// listLines lays a list of results out as a table of so many columns. The
+// columns are the fields that the results have.
+func listLines[T Recorder](items []T, o *Options, width int) []string {
+	found := Record{options: o, columns: []string{}, gather: true}
+	var rows [][]cell
+	for _, v := range items {
+		found.take(v)
+		rows = append(rows, slices.Clone(found.cells))
+	}
+	headed := true
+	inner := Options{Format: Table, Headers: &headed, Width: width}
+	t := newTable(found.columns, "", &inner)
+	t.ragged = true
+	for _, row := range rows {
+		t.rows = append(t.rows, append(row, make([]cell, len(found.columns)-len(row))...))
+	}
+	var out bytes.Buffer
+	if err := t.render(&out); err != nil {
+		return nil // a buffer takes everything
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return lines
+}
