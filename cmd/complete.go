@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/keyspacectl/keyspacectl/internal/config"
 	"github.com/keyspacectl/keyspacectl/internal/keyformat"
@@ -25,7 +26,7 @@ const (
 )
 
 // candidates returns what the word that is being typed may become.
-type candidates func(ctx context.Context, f *Factory, word string) []string
+type candidates func(ctx context.Context, f *Factory, flags *pflag.FlagSet, word string) []string
 
 // addCompletions adds completion to the flags and arguments of a tree that
 // have one. All other arguments are left to the shell, as names of files.
@@ -37,7 +38,7 @@ func addCompletions(root *cobra.Command, f *Factory) {
 		}
 	}
 	_ = root.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return contextCandidates(f.ctx, f, ""), cobra.ShellCompDirectiveNoFileComp
+		return contextCandidates(f.ctx, f, nil, ""), cobra.ShellCompDirectiveNoFileComp
 	})
 	complete(root, f, keyCandidates, 1, "put", "history", "scan")
 	complete(root, f, keyCandidates, opaque.MaxBatchKeys, "read", "delete")
@@ -55,26 +56,22 @@ func complete(root *cobra.Command, f *Factory, find candidates, arguments int, p
 		if err != nil || len(rest) > 0 {
 			continue
 		}
-		c.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			if len(args) >= arguments {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			ctx, cancel := context.WithTimeout(f.ctx, completionTime)
 			defer cancel()
 			f.ctx = ctx // bounds what the factory opens, too
-			return find(ctx, f, word), cobra.ShellCompDirectiveNoFileComp
+			return find(ctx, f, c.Flags(), word), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
 }
 
 // keyCandidates are keys of the versioned store, read live: a shell must not
 // open snapshots.
-func keyCandidates(ctx context.Context, f *Factory, word string) []string {
-	s, err := f.Settings()
-	if err != nil {
-		return nil
-	}
-	prefix, err := keyformat.Parse(s.KeyFormat, word)
+func keyCandidates(ctx context.Context, f *Factory, _ *pflag.FlagSet, word string) []string {
+	format, prefix, err := f.typed(word)
 	if err != nil {
 		return nil
 	}
@@ -87,11 +84,21 @@ func keyCandidates(ctx context.Context, f *Factory, word string) []string {
 		if err != nil || len(words) == completionItems {
 			break
 		}
-		if text, ok := asWord(s.KeyFormat, row.Key); ok && strings.HasPrefix(text, word) {
+		if text, ok := asWord(format, row.Key); ok && strings.HasPrefix(text, word) {
 			words = append(words, text)
 		}
 	}
 	return words
+}
+
+// typed is what of a key has been typed, and in which key format.
+func (f *Factory) typed(word string) (format, prefix string, err error) {
+	s, err := f.Settings()
+	if err != nil {
+		return "", "", err
+	}
+	prefix, err = keyformat.Parse(s.KeyFormat, word)
+	return s.KeyFormat, prefix, err
 }
 
 // asWord writes a key as an argument in a key format, if it can stand there.
@@ -107,7 +114,7 @@ func asWord(format, key string) (string, bool) {
 	return "", false
 }
 
-func contextCandidates(_ context.Context, f *Factory, _ string) []string {
+func contextCandidates(_ context.Context, f *Factory, _ *pflag.FlagSet, _ string) []string {
 	contexts, err := f.contexts()
 	if err != nil {
 		return nil
@@ -115,9 +122,11 @@ func contextCandidates(_ context.Context, f *Factory, _ string) []string {
 	return contexts.Names()
 }
 
-func settingCandidates(context.Context, *Factory, string) []string { return config.ContextKeys() }
+func settingCandidates(context.Context, *Factory, *pflag.FlagSet, string) []string {
+	return config.ContextKeys()
+}
 
-func scriptCandidates(context.Context, *Factory, string) []string {
+func scriptCandidates(context.Context, *Factory, *pflag.FlagSet, string) []string {
 	var words []string
 	for _, s := range luascripts.All() {
 		words = append(words, s.Name+"\t"+scriptRecord{Script: s}.purpose())
@@ -125,30 +134,38 @@ func scriptCandidates(context.Context, *Factory, string) []string {
 	return words
 }
 
-func blobCandidates(ctx context.Context, f *Factory, word string) []string {
+func blobCandidates(ctx context.Context, f *Factory, _ *pflag.FlagSet, word string) []string {
+	format, prefix, err := f.typed(word)
+	if err != nil {
+		return nil
+	}
 	store, err := f.blobs(reads)
 	if err != nil {
 		return nil
 	}
 	var words []string
-	for blob, err := range store.List(ctx, word) {
+	for blob, err := range store.List(ctx, prefix) {
 		if err != nil || len(words) == completionItems {
 			break
 		}
-		if text, ok := asWord(keyformat.Literal, blob.Reference); ok {
+		if text, ok := asWord(format, blob.Reference); ok && strings.HasPrefix(text, word) {
 			words = append(words, text)
 		}
 	}
 	return words
 }
 
-func segmentCandidates(ctx context.Context, f *Factory, word string) []string {
+func segmentCandidates(ctx context.Context, f *Factory, flags *pflag.FlagSet, word string) []string {
 	store, err := f.warm(reads)
 	if err != nil {
 		return nil
 	}
+	namespace, err := flags.GetString("namespace")
+	if err != nil {
+		return nil
+	}
 	var words []string
-	for segment, err := range store.Segments(ctx, new("")) {
+	for segment, err := range store.Segments(ctx, &namespace) {
 		if err != nil || len(words) == completionItems {
 			break
 		}
