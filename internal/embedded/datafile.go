@@ -53,6 +53,9 @@ func openData(ctx context.Context, path string) (*dataFile, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
+	if err := checkPlace(path); err != nil {
+		return nil, err
+	}
 	d := &dataFile{path: path, lock: flock.New(path + ".lock")}
 	waiting, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
@@ -64,6 +67,18 @@ func openData(ctx context.Context, path string) (*dataFile, error) {
 		return nil, fmt.Errorf("locking data file %s: %w", path, err)
 	}
 	return d, nil
+}
+
+// checkPlace refuses a path where no data file is or can be.
+func checkPlace(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return storeerr.New(storeerr.Invalid, "opening data file %s: it is no regular file", path)
+	}
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
+		return storeerr.New(storeerr.Invalid, "opening data file %s: there is no such directory", path)
+	}
+	return nil
 }
 
 // read returns the checked keys of the file, none when it does not exist.
