@@ -118,7 +118,7 @@ func checkGlobals(t *testing.T, proto *lua.FunctionProto) {
 }
 
 var reads = []string{
-	"EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HMGET", "HSTRLEN", "PTTL", "STRLEN", "TIME", "TYPE",
+	"EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HLEN", "HMGET", "HSTRLEN", "PTTL", "STRLEN", "TIME", "TYPE",
 	"ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGE", "ZREVRANGEBYSCORE", "ZSCORE",
 }
 
