@@ -7,17 +7,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"iter"
-	"strings"
 	"unicode/utf8"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/keyspacectl/keyspacectl/pkg/servers"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
-
-// scanCount is how many keys a SCAN looks at in one call.
-const scanCount = 1000
 
 // List yields the blobs whose references begin with a prefix, which may be
 // empty, in no order and each once. A blob that is there all the while is
@@ -29,7 +23,7 @@ const scanCount = 1000
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		l := listing{store: s, begin: s.Key(prefix), seen: map[fingerprint]struct{}{}, yield: yield}
-		if err := servers.InTurn(ctx, s.rdb, l.scan); err != nil && !errors.Is(err, errStop) {
+		if err := servers.Keys(ctx, s.rdb, l.begin, l.page); err != nil && !errors.Is(err, errStop) {
 			yield(Info{}, storeerr.FromRedis(err, storeerr.Reads, "listing blobs"))
 		}
 	}
@@ -45,46 +39,30 @@ type listing struct {
 	yield func(Info, error) bool
 }
 
-// scan yields what one server holds.
-func (l *listing) scan(ctx context.Context, server redis.Cmdable) error {
-	pattern := anyOfGlob.Replace(l.begin) + "*"
-	for cursor := uint64(0); ; {
-		keys, next, err := server.Scan(ctx, cursor, pattern, scanCount).Result()
-		if err == nil {
-			err = l.page(ctx, l.unseen(keys))
-		}
-		if err != nil || next == 0 {
-			return err
-		}
-		cursor = next
-	}
-}
-
 // errStop says that the reader has seen enough.
 var errStop = errors.New("stop")
 
-// anyOfGlob puts "any one character" in place of those that MATCH reads as its
-// own. Which they were is compared afterwards.
-var anyOfGlob = strings.NewReplacer(`*`, `?`, `[`, `?`, `\`, `?`)
-
-// unseen returns the keys that are asked for and were not listed before.
+// unseen returns the keys that were not listed before, or all where that is
+// not remembered.
 func (l *listing) unseen(keys []string) []string {
+	if l.seen == nil {
+		return keys
+	}
 	fresh := keys[:0]
 	for _, key := range keys {
 		sum := sha256.Sum256([]byte(key))
 		mark := fingerprint(sum[:])
-		if _, listed := l.seen[mark]; listed || !strings.HasPrefix(key, l.begin) {
-			continue
+		if _, listed := l.seen[mark]; !listed {
+			l.seen[mark] = struct{}{}
+			fresh = append(fresh, key)
 		}
-		l.seen[mark] = struct{}{}
-		fresh = append(fresh, key)
 	}
 	return fresh
 }
 
 // page yields the sizes and expiries of keys, as of one moment.
 func (l *listing) page(ctx context.Context, keys []string) error {
-	if len(keys) == 0 {
+	if keys = l.unseen(keys); len(keys) == 0 {
 		return nil
 	}
 	now, all, err := l.store.facts(ctx, keys, frameMagicBytes)

@@ -19,9 +19,12 @@ const (
 	maxHalfBytes   = 1 << 20
 )
 
-// ErrUnsupported is in the chain of what DecodeDelta returns for a payload of
-// another version.
-var ErrUnsupported = errors.New("unsupported delta version")
+// What is in the chain of an error of DecodeDelta.
+var (
+	ErrUnsupported = errors.New("unsupported delta version")         // a payload of another version
+	ErrTooLong     = errors.New("longer than 1 MiB")                 // a half of the payload
+	ErrOverlap     = errors.New("a value is both added and removed") // nothing else is wrong
+)
 
 // Delta is a decoded payload: values 0 to 65,535 to add and to remove, none in
 // both.
@@ -45,8 +48,8 @@ func IDs(chunk uint16, values *roaring.Bitmap) []uint32 {
 
 // DecodeDelta decodes a payload. Another version byte than 1 is
 // ErrUnsupported of kind storeerr.Failed. It is storeerr.Integrity when the
-// payload is malformed or too long, when a value is out of range, and when
-// adds and removes overlap.
+// payload is malformed or too long (ErrTooLong), when a value is out of range,
+// and when adds and removes overlap (ErrOverlap).
 func DecodeDelta(payload []byte) (Delta, error) {
 	delta, err := decodeDelta(payload)
 	switch {
@@ -79,7 +82,7 @@ func decodeDelta(payload []byte) (Delta, error) {
 		return Delta{}, fmt.Errorf("its removes: %w", err)
 	}
 	if adds.Intersects(removes) {
-		return Delta{}, errors.New("a value is both added and removed")
+		return Delta{}, ErrOverlap
 	}
 	return Delta{Adds: adds, Removes: removes}, nil
 }
@@ -95,7 +98,7 @@ const (
 // for the library to allocate no more than that.
 func decodeHalf(data []byte) (*roaring.Bitmap, error) {
 	if len(data) > maxHalfBytes {
-		return nil, fmt.Errorf("%d bytes are more than %d", len(data), maxHalfBytes)
+		return nil, fmt.Errorf("%w: %d bytes", ErrTooLong, len(data))
 	}
 	if len(data) < 8 {
 		return nil, errors.New("too short for a bitmap")

@@ -166,6 +166,24 @@ func TestDecodeMalformed(t *testing.T) {
 	}
 }
 
+func TestDecodeSaysWhy(t *testing.T) {
+	t.Parallel()
+	empty := bitmap(t, roaring.New())
+	for _, test := range []struct {
+		payload []byte
+		want    error
+	}{
+		{delta(array(7), array(7)), warm.ErrOverlap},
+		{delta(make([]byte, 1<<20+1), empty), warm.ErrTooLong},
+		{delta(empty, make([]byte, 1<<20+1)), warm.ErrTooLong},
+		{[]byte{2}, warm.ErrUnsupported},
+	} {
+		if _, err := warm.DecodeDelta(test.payload); !errors.Is(err, test.want) {
+			t.Errorf("%.8x…: %v, want %v", test.payload, err, test.want)
+		}
+	}
+}
+
 func denseValues() (values []uint32) {
 	for v := uint32(0); v < 10000; v++ {
 		values = append(values, v*3)

@@ -59,7 +59,7 @@ func (s *Store) findSegments(ctx context.Context, namespace *string) ([]Segment,
 	if namespace != nil {
 		within = cmp.Or(*namespace, defaultNamespace)
 	}
-	pattern := "{" + anyOfGlob.Replace(s.prefix) + "|" + within + "|*}" + indexSuffix
+	pattern := "{" + servers.Pattern(s.prefix) + "|" + within + "|*}" + indexSuffix
 	var mu sync.Mutex
 	found := map[Segment]struct{}{}
 	scan := func(ctx context.Context, node redis.Cmdable) error {
@@ -83,10 +83,6 @@ func (s *Store) findSegments(ctx context.Context, namespace *string) ([]Segment,
 	})
 	return segments, err
 }
-
-// anyOfGlob puts "any one character" in place of those that MATCH reads as its
-// own; which they were is compared when the key is parsed.
-var anyOfGlob = strings.NewReplacer(`*`, `?`, `[`, `?`, `\`, `?`)
 
 // count yields segments with the sizes of their indexes, and tells whether to
 // go on.
