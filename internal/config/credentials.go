@@ -4,7 +4,8 @@
 // server on the command line does not send it the password of the context. So
 // does what is said of the server itself: its shape, and whom to take for it.
 // Variables are set apart from the command line, so they go with an address
-// given by flag unless they name one themselves.
+// given by flag unless they name one themselves; and so do the global flags
+// with the address of a side.
 
 package config
 
@@ -28,7 +29,7 @@ func (l *loader) dropBound() {
 	var dropped []string
 	for from := contextLevel; from < address; from++ {
 		given := l.given[from]
-		if from == environmentLevel && given["url"] == "" && given["addr"] == "" {
+		if l.apart(from) && given["url"] == "" && given["addr"] == "" {
 			continue
 		}
 		if from == environmentLevel {
@@ -50,6 +51,9 @@ func (l *loader) dropBound() {
 	}
 	l.unused = fmt.Sprintf("unused, because %s names another server: %s", l.source(name, address), strings.Join(dropped, ", "))
 }
+
+// apart reports whether a place is set apart from the addresses above it.
+func (l *loader) apart(at level) bool { return at == environmentLevel || at == flagLevel }
 
 // signIn sets the credentials of a target. What a URL says of them counts as
 // standing where the URL stands.

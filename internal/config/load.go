@@ -22,14 +22,19 @@ const (
 	contextLevel
 	environmentLevel
 	flagLevel
+	sideContextLevel // where a side's context leads; see LoadSide
+	sideLevel        // the flags of a side
+
+	topLevel = sideLevel
 )
 
 // loader holds what each place gives.
 type loader struct {
 	viper     *viper.Viper
 	file      *file
+	side      string // the side whose flags count, or empty
 	context   string // the context in use, or empty
-	given     [flagLevel + 1]map[string]string
+	given     [topLevel + 1]map[string]string
 	redisAuth string // REDISCLI_AUTH
 	noColor   bool   // NO_COLOR stands in for KEYSPACECTL_COLOR
 	unused    string // which credentials were left out
@@ -42,7 +47,10 @@ type loader struct {
 // [os.Getenv]; a variable that is empty counts as absent. Load opens no
 // connection, and reads the password file if one is used.
 func Load(flags *pflag.FlagSet, getenv func(string) string) (*Settings, error) {
-	l := newLoader()
+	return newLoader().load(flags, getenv)
+}
+
+func (l *loader) load(flags *pflag.FlagSet, getenv func(string) string) (*Settings, error) {
 	if err := l.readGiven(flags, getenv); err != nil {
 		return nil, err
 	}
@@ -76,6 +84,9 @@ func LoadWithoutFile(flags *pflag.FlagSet, getenv func(string) string) (*Setting
 // readGiven takes what the flags and the environment give.
 func (l *loader) readGiven(flags *pflag.FlagSet, getenv func(string) string) error {
 	if err := l.readFlags(flags); err != nil {
+		return err
+	}
+	if err := l.readSide(flags); err != nil {
 		return err
 	}
 	return l.readEnvironment(getenv)
@@ -130,6 +141,9 @@ func (l *loader) readContext(getenv func(string) string) error {
 		return l.invalidAt("context", from, fmt.Errorf("there is no context %q%s", name, l.file.known()))
 	}
 	l.context, l.given[contextLevel] = name, chosen.values
+	if from == sideLevel {
+		l.raiseContext()
+	}
 	return nil
 }
 
@@ -170,6 +184,11 @@ func (l *loader) merge(flags *pflag.FlagSet) error {
 			return err
 		}
 	}
+	for level := sideContextLevel; level <= topLevel; level++ {
+		for name, value := range l.given[level] {
+			l.viper.Set(name, value)
+		}
+	}
 	return nil
 }
 
@@ -184,7 +203,7 @@ func (l *loader) level(name string) level {
 
 // first returns the value of the highest place that gives one.
 func (l *loader) first(name string) (string, level) {
-	for level := flagLevel; level > none; level-- {
+	for level := topLevel; level > none; level-- {
 		if value, ok := l.given[level][name]; ok {
 			return value, level
 		}
@@ -209,6 +228,8 @@ func (l *loader) validate(from level) error {
 // source names the place of a setting at a level.
 func (l *loader) source(name string, at level) string {
 	switch at {
+	case sideLevel:
+		return "--" + l.side + "-" + name
 	case flagLevel:
 		return "--" + name
 	case environmentLevel:
@@ -216,7 +237,7 @@ func (l *loader) source(name string, at level) string {
 			return "NO_COLOR"
 		}
 		return Setting{Name: name}.Variable()
-	case contextLevel:
+	case contextLevel, sideContextLevel:
 		return fmt.Sprintf("%s: contexts[%s].%s", l.file.path, l.context, name)
 	default:
 		return "default"
@@ -227,7 +248,7 @@ func (l *loader) source(name string, at level) string {
 // the file's directory, so that it does not depend on where one stands.
 func (l *loader) path(name string) string {
 	path := l.text(name)
-	if path != "" && l.level(name) == contextLevel && !filepath.IsAbs(path) {
+	if at := l.level(name); path != "" && (at == contextLevel || at == sideContextLevel) && !filepath.IsAbs(path) {
 		return filepath.Join(filepath.Dir(l.file.path), path)
 	}
 	return path

@@ -35,6 +35,7 @@ type Setting struct {
 	check  func(string) error // of a text, or of each item of a list
 	secret bool               // may hold a password: only errors that never repeat it
 	bound  bool               // belongs to the address that it stands beside
+	server bool               // says, besides what is bound, which server it is or how to speak with it
 	needs  string             // the setting without which it would do nothing, or empty
 }
 
@@ -67,15 +68,15 @@ func All() []Setting {
 	return []Setting{
 		{Name: "config", Usage: "read this config `FILE`", places: inFlags | inEnvironment},
 		{Name: "context", Usage: "use the context `NAME` of the config file; an empty name is none", places: inFlags | inEnvironment},
-		{Name: "url", Usage: "the server as a `URL`: redis://, rediss://, unix:// or embedded:FILE (default " + redisconn.Default + ")", places: anywhere, check: checkURL, secret: true},
-		{Name: "addr", Usage: "the server as `HOST:PORT`; several for a cluster or Sentinels", kind: list, places: anywhere, check: checkAddr},
-		{Name: "db", Usage: "the `NUMBER` of the database", kind: number, places: anywhere},
+		{Name: "url", Usage: "the server as a `URL`: redis://, rediss://, unix:// or embedded:FILE (default " + redisconn.Default + ")", places: anywhere, check: checkURL, secret: true, server: true},
+		{Name: "addr", Usage: "the server as `HOST:PORT`; several for a cluster or Sentinels", kind: list, places: anywhere, check: checkAddr, server: true},
+		{Name: "db", Usage: "the `NUMBER` of the database", kind: number, places: anywhere, server: true},
 		{Name: "username", Usage: "sign in as the ACL user `NAME`", places: anywhere, bound: true},
 		{Name: "password", Usage: "the password itself, taken literally", places: inEnvironment, secret: true, bound: true},
 		{Name: "password-file", Usage: "read the password from the first line of `FILE`", places: anywhere, bound: true},
 		{Name: "password-command", Usage: "take the password from the first line that `COMMAND` prints; no shell runs it", places: anywhere, check: checkCommand, bound: true},
-		{Name: "tls", Usage: "speak TLS", kind: boolean, places: anywhere},
-		{Name: "tls-ca-cert", Usage: "trust the authorities in `FILE` in place of the system's", places: anywhere, needs: "tls"},
+		{Name: "tls", Usage: "speak TLS", kind: boolean, places: anywhere, server: true},
+		{Name: "tls-ca-cert", Usage: "trust the authorities in `FILE` in place of the system's", places: anywhere, needs: "tls", server: true},
 		{Name: "tls-cert", Usage: "show the client certificate in `FILE`", places: anywhere, bound: true, needs: "tls"},
 		{Name: "tls-key", Usage: "the key of the client certificate, in `FILE`", places: anywhere, bound: true, needs: "tls"},
 		{Name: "tls-server-name", Usage: "expect a certificate for `NAME` in place of the host", places: anywhere, bound: true, needs: "tls"},
