@@ -11,6 +11,8 @@ package embedded
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"sync"
@@ -62,6 +64,7 @@ type Server struct {
 	mini    *miniredis.Miniredis
 	redis   *server.Server
 	addr    string
+	runID   string // of no other server: 40 hex digits
 	clock   clock
 	scripts rewrites
 	roles   sync.Map    // *server.Peer → role
@@ -87,7 +90,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		return nil, err
 	}
 	setLuaLimits()
-	s := &Server{mini: miniredis.NewMiniRedis()}
+	s := &Server{mini: miniredis.NewMiniRedis(), runID: newRunID()}
 	if opts.Data != "" {
 		if s.data, err = openData(ctx, opts.Data); err != nil {
 			return nil, err
@@ -103,6 +106,12 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		return nil, joinUnlock(err, s.data)
 	}
 	return s, nil
+}
+
+func newRunID() string {
+	var id [20]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
 }
 
 // listen opens the port. Whoever connects before the hook is in place is told

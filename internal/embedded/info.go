@@ -15,7 +15,7 @@ const redisVersion = "8.4.0"
 // server keeps all data in memory, evicts none and has no replicas.
 func (s *Server) info(names []string) string {
 	sections := []struct{ name, fields string }{
-		{"Server", "redis_version:" + redisVersion + "\r\nredis_mode:standalone\r\nserver_name:embedded\r\n"},
+		{"Server", "redis_version:" + redisVersion + "\r\nredis_mode:standalone\r\nserver_name:embedded\r\nrun_id:" + s.runID + "\r\n"},
 		{"Clients", fmt.Sprintf("connected_clients:%d\r\n", s.redis.ClientsLen())},
 		{"Memory", "maxmemory:0\r\nmaxmemory_policy:noeviction\r\n"},
 		{"Persistence", "loading:0\r\naof_enabled:0\r\n"},
