@@ -191,6 +191,7 @@ func TestRights(t *testing.T) {
 		"acl-opaque-scans failed: lacks +zadd",
 		"acl-opaque-writes failed: lacks +zadd",
 		"acl-snapshots failed: lacks +zadd",
+		"acl-opaque-repair failed: lacks +set +zadd",
 		"acl-blob-writes failed: lacks +set",
 		"acl-warm-reads failed: lacks ~{app|*",
 		"acl-warm-writes failed: lacks +zadd ~{app|*",

@@ -48,6 +48,19 @@ func Groups() []Group {
 			Plain:   []string{"HGETALL", "PTTL", "ZCARD", "ZCOUNT", "ZREVRANGE"},
 		},
 		{
+			Name: "opaque-verify", Store: Opaque, Verbs: "verify",
+			Scripts: []string{"opaque_verify_key", "opaque_verify_rows", "opaque_verify_snapshot"},
+			Plain:   opaqueVerify(),
+		},
+		{
+			Name: "opaque-repair", Store: Opaque, Verbs: "verify --repair", Writes: true,
+			Scripts: []string{
+				"opaque_repair_counter", "opaque_repair_key", "opaque_repair_quarantine", "opaque_repair_snapshot",
+				"opaque_repair_ttl", "opaque_repair_type", "opaque_verify_key", "opaque_verify_rows", "opaque_verify_snapshot",
+			},
+			Plain: opaqueVerify(),
+		},
+		{
 			Name: "blob-reads", Store: Blob, Verbs: "blob read, stat, list",
 			Scripts: []string{"blob_read", "blob_stat"},
 			Plain:   []string{"EXEC", "GET", "MULTI", "PTTL", "SCAN", "TIME"},
@@ -68,9 +81,24 @@ func Groups() []Group {
 			Plain:   []string{"EXEC", "HGET", "HMGET", "MULTI", "TIME", "TYPE"},
 		},
 		{
+			Name: "inspect", Store: All, Verbs: "inspect",
+			Scripts: []string{"blob_stat", "inspect_key", "opaque_verify_key", "warm_list"},
+			Plain: []string{
+				"EXEC", "GET", "GETRANGE", "HGETALL", "HMGET", "HSCAN", "LRANGE", "MEMORY USAGE", "MULTI", "OBJECT ENCODING", "PTTL",
+				"SSCAN", "TIME", "XRANGE", "ZRANGE", "ZREVRANGEBYSCORE",
+			},
+		},
+		{
 			Name: "scripts", Store: All, Verbs: "scripts load", Writes: true,
 			Plain: []string{"SCRIPT LOAD"},
 		},
+	}
+}
+
+// opaqueVerify are the commands that the checks of the versioned store send.
+func opaqueVerify() []string {
+	return []string{
+		"EXISTS", "GET", "HMGET", "HSCAN", "PTTL", "SCAN", "TIME", "TYPE", "ZCARD", "ZMSCORE", "ZRANDMEMBER", "ZREVRANGEBYSCORE", "ZSCAN",
 	}
 }
 

@@ -8,17 +8,21 @@ import (
 	"iter"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/blob"
 	"github.com/keyspacectl/keyspacectl/pkg/doctor"
+	"github.com/keyspacectl/keyspacectl/pkg/inspect"
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/verify"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
 )
 
@@ -100,6 +104,13 @@ var uses = map[string]func(ctx context.Context, s, admin stores) error{
 		_, dropErr := s.opaque.DropSnapshot(ctx, snapshot.ID)
 		return errors.Join(listErr, dryErr, collectErr, dropErr)
 	},
+	"opaque-verify": func(ctx context.Context, s, admin stores) error {
+		return errors.Join(damage(ctx, admin), drain(verify.Opaque(ctx, s.client, "app", verify.Options{})))
+	},
+	"opaque-repair": func(ctx context.Context, s, admin stores) error {
+		o := verify.RunOptions{Prefix: "app", Stores: []verify.Store{verify.StoreOpaque}, Repair: true, Destroy: []verify.Code{verify.OpaqueType}}
+		return errors.Join(damage(ctx, admin), drain(verify.Run(ctx, s.client, o)))
+	},
 	"blob-reads": func(ctx context.Context, s, _ stores) error {
 		_, readErr := s.blob.Read(ctx, "r")
 		_, statErr := s.blob.Stat(ctx, "r")
@@ -130,7 +141,54 @@ var uses = map[string]func(ctx context.Context, s, admin stores) error{
 		_, deleteErr := s.warm.Delete(ctx, segment, 2, updated.Token)
 		return errors.Join(previewErr, createErr, updateErr, afterLoss, deletionErr, deleteErr)
 	},
+	"inspect": func(ctx context.Context, s, admin stores) error {
+		keys := admin.opaque.Keys()
+		frame := "ZLTC\x01\x00\x00\x00\x00\x00\x08" + strings.Repeat("\x00", 12)
+		_, err := admin.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			p.HSet(ctx, keys.Scan("id"), "boundary", "1")
+			p.Set(ctx, admin.blob.Key("framed"), frame, time.Hour)
+			p.HSet(ctx, "app:opaque:61", "bytes", "v", "version", "1")
+			p.Set(ctx, "app:payload:r", "v", time.Hour)
+			p.RPush(ctx, "app:list", "item")
+			p.SAdd(ctx, "app:set", "item")
+			p.XAdd(ctx, &redis.XAddArgs{Stream: "app:stream", Values: []string{"f", "v"}})
+			return nil
+		})
+		for _, key := range []string{
+			keys.Row("a"), keys.Index(), keys.Map(), keys.Sequence(), keys.Scan("id"), admin.blob.Key("framed"), "app:opaque:61",
+			"app:payload:r", admin.warm.ChunkKey(segment, 1), "app:list", "app:set", "app:stream",
+		} {
+			_, keyErr := inspect.Key(ctx, s.client, key, inspect.Options{})
+			err = errors.Join(err, keyErr)
+		}
+		_, logicalErr := inspect.Logical(ctx, s.client, "app", "a", inspect.Options{})
+		return errors.Join(err, logicalErr)
+	},
 	"scripts": func(ctx context.Context, s, _ stores) error { return luascripts.Load(ctx, s.client) },
+}
+
+// damage does to a store what every way of looking at it, and every way of
+// mending it, is for.
+func damage(ctx context.Context, admin stores) error {
+	keys := admin.opaque.Keys()
+	// A row with more versions than one reply brings, and one that does not decode.
+	for i := range 40 {
+		m := opaque.Member{Key: "a", Version: strconv.Itoa(i)}
+		if err := admin.client.ZAdd(ctx, keys.Row("a"), redis.Z{Score: float64(i) / 100, Member: string(m.Append(nil))}).Err(); err != nil {
+			return err
+		}
+	}
+	_, err := admin.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.ZAdd(ctx, keys.Row("b"), redis.Z{Score: 0.5, Member: "broken"})
+		p.ZAdd(ctx, keys.Cleanup(), redis.Z{Score: 1, Member: "b"}, redis.Z{Score: 1, Member: "orphan"})
+		p.ZAdd(ctx, "app:{zlink-location-v3}:opaque-quarantine:"+strings.Repeat("0", 64), redis.Z{Member: "broken"})
+		p.PExpire(ctx, keys.Map(), time.Hour)
+		p.Del(ctx, keys.Sequence())
+		p.Set(ctx, keys.SnapshotExpiry(), "no zset", 0)
+		p.HSet(ctx, keys.Scan("id"), "boundary", "1")
+		return nil
+	})
+	return err
 }
 
 // drain reads to the end, or to the first error.
@@ -217,7 +275,7 @@ func (l *log) note(cmds ...redis.Cmder) {
 					l.scripts = append(l.scripts, s.Name)
 				}
 			}
-		case "SCRIPT":
+		case "SCRIPT", "MEMORY", "OBJECT":
 			l.plain = append(l.plain, name+" "+strings.ToUpper(cmd.Args()[1].(string)))
 		default:
 			l.plain = append(l.plain, name)

@@ -97,7 +97,11 @@ func (t trial) dryRun(user, prefix string, args int) []any {
 	if err != nil || t.store == All {
 		key = "0"
 	}
-	return append(run, []any{key, "0", "0"}[:args]...)
+	second := "0"
+	if t.command == "RENAME" {
+		second = key // it is a key, too
+	}
+	return append(run, []any{key, second, "0"}[:args]...)
 }
 
 // judge says whether the user may run a group's commands.

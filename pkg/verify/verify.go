@@ -55,9 +55,13 @@ func (s Severity) rank() int {
 
 // Options are what the checks of all stores take.
 type Options struct {
+	// NoPayload leaves out what reads payloads: deltas, frames and manifests.
+	NoPayload bool
 	// Progress is called now and then with the number of things looked at so
 	// far, or is nil.
 	Progress func(checked int64)
+
+	hold bool // the reader mends: hand findings on between walks
 }
 
 func (o Options) progress(checked int64) {
@@ -79,6 +83,7 @@ type Finding struct {
 	Reference  string        // blob store: the reference; empty where none is known
 	Segment    *warm.Segment // warm store: the segment, or nil
 	Chunk      *uint16       // warm store: the chunk, or nil
+	Member     string        // warm store: the member of an index that is no number of a chunk
 
 	Expected string // what the contract wants
 	Found    string // what is there
