@@ -80,14 +80,34 @@ func appendJSON(buf []byte, compact string, format Format) []byte {
 	return buf
 }
 
-// listLines lays a list of results out as a table of so many columns. The
-// columns are the fields that the results have.
+// Columned is a result that says which of its fields are columns where a report
+// shows a list of it; without that all are.
+type Columned interface {
+	Columns() []string
+}
+
+// listLines lays a list of results out as a table of so many columns of the
+// terminal. It has the fields that the results have.
 func listLines[T Recorder](items []T, o *Options, width int) []string {
 	found := Record{options: o, columns: []string{}, gather: true}
+	if c, ok := any(items[0]).(Columned); ok {
+		found.columns, found.gather = c.Columns(), false
+		found.cells = make([]cell, len(found.columns))
+	}
 	var rows [][]cell
 	for _, v := range items {
 		found.take(v)
 		rows = append(rows, slices.Clone(found.cells))
+	}
+	for i := len(found.columns) - 1; i >= 0; i-- {
+		has := func(row []cell) bool { return i < len(row) && row[i].kind != absent }
+		if slices.ContainsFunc(rows, has) {
+			continue
+		}
+		found.columns = slices.Delete(slices.Clone(found.columns), i, i+1)
+		for at, row := range rows {
+			rows[at] = slices.Delete(row, min(i, len(row)), min(i+1, len(row)))
+		}
 	}
 	headed := true
 	inner := Options{Format: Table, Headers: &headed, Width: width}

@@ -74,6 +74,9 @@ const (
 	KindManifest Kind = "manifest" // the frame of a Manifest
 )
 
+// KindOf returns what a payload begins as. Its first four bytes are enough.
+func KindOf(payload []byte) Kind { return kindOf(payload) }
+
 // kindOf returns what a payload with such a head is.
 func kindOf(payload []byte) Kind {
 	if len(payload) < frameMagicBytes {

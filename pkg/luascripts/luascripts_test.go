@@ -118,7 +118,7 @@ func checkGlobals(t *testing.T, proto *lua.FunctionProto) {
 }
 
 var reads = []string{
-	"EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HLEN", "HMGET", "HSTRLEN", "PTTL", "STRLEN", "TIME", "TYPE",
+	"EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HKEYS", "HLEN", "HMGET", "HSTRLEN", "LLEN", "PTTL", "SCARD", "STRLEN", "TIME", "TYPE", "XLEN",
 	"ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGE", "ZREVRANGEBYSCORE", "ZSCORE",
 }
 
