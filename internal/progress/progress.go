@@ -20,6 +20,8 @@ type Counter struct {
 	bar     *progressbar.ProgressBar
 	started time.Time
 	done    int64
+	total   int64 // 0 = not known
+	shown   int64 // the total that the bar knows
 	stopped bool
 }
 
@@ -58,9 +60,24 @@ func (c *Counter) Set(n int64) {
 	c.set(n)
 }
 
+// Expect adds n to what there will be in the end. With that the counter shows
+// how long it still takes.
+func (c *Counter) Expect(n int64) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total += n
+}
+
 func (c *Counter) set(n int64) {
 	c.done = n
 	if !c.stopped && time.Since(c.started) >= patience {
+		if total := max(c.total, n); c.total > 0 && c.shown != total {
+			c.bar.ChangeMax64(total)
+			c.shown = total
+		}
 		// A terminal that cannot be written to is no reason to stop the work.
 		_ = c.bar.Set64(n)
 	}

@@ -26,7 +26,7 @@ func write(t testing.TB, h Header, records ...Record) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.End(0); err != nil {
+	if _, err := w.End(0); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -321,7 +321,7 @@ func TestAnyRecordsRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.End(0); err != nil {
+		if _, err := w.End(0); err != nil {
 			t.Fatal(err)
 		}
 		got, _, err := read(out.Bytes())

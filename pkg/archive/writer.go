@@ -89,15 +89,15 @@ func (a *Writer) write() {
 func (a *Writer) Counts() Counts { return a.trailer.Counts }
 
 // End writes the trailer, which says how many records are missing because they
-// were damaged. Without it an archive reads as cut off.
-func (a *Writer) End(damaged int64) error {
+// were damaged, and returns it. Without it an archive reads as cut off.
+func (a *Writer) End(damaged int64) (Trailer, error) {
 	a.flush()
 	if a.err != nil {
-		return a.err
+		return a.trailer, a.err
 	}
 	a.trailer.Damaged = damaged
 	a.trailer.SHA256 = hex.EncodeToString(a.sum.Sum(nil))
 	a.line.buf = appendTrailer(a.line.buf, &a.trailer)
 	a.write()
-	return a.err
+	return a.trailer, a.err
 }

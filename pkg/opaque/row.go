@@ -6,12 +6,13 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
-// Row is a live row.
+// Row is a live row, or a deleted one where those are asked for.
 type Row struct {
 	Key       string
 	Value     string
 	Version   string
 	ExpiresAt int64 // ms since the epoch, 0 = never
+	Tombstone bool  // it was deleted
 }
 
 // DamagedRow is the cause of an error that concerns one row alone: whoever
@@ -42,7 +43,7 @@ func (s *Store) decode(key, member string) (Member, error) {
 }
 
 func (m Member) row() Row {
-	return Row{Key: m.Key, Value: m.Value, Version: m.Version, ExpiresAt: m.ExpiresAt}
+	return Row{Key: m.Key, Value: m.Value, Version: m.Version, ExpiresAt: m.ExpiresAt, Tombstone: m.Tombstone}
 }
 
 // isWrongType tells a reply that a key is of another type from other errors.

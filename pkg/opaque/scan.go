@@ -22,6 +22,8 @@ type ScanOptions struct {
 	PageSize int
 	// Live reads each row as it is when it is reached, and opens no snapshot.
 	Live bool
+	// Tombstones yields deleted rows too, as long as they are not collected.
+	Tombstones bool
 	// MaxAge is how long the scan keeps its snapshot open; 0 is
 	// DefaultSnapshotMaxAge. An open snapshot holds back collection for all
 	// drivers, so a scan that stalls must not hold it for ever.
@@ -68,11 +70,12 @@ func (s *Store) Scan(ctx context.Context, o ScanOptions) iter.Seq2[Row, error] {
 	}
 }
 
-// rows yields the live rows of the view.
+// rows yields the live rows of the view, and tombstones if asked for.
 func (v *view) rows(ctx context.Context, yield func(Row, error) bool) {
 	err := v.walk(ctx, func(key string, member any, now int64) bool {
 		row, isLive, err := v.row(key, member, now)
-		return err == nil && !isLive || yield(row, err)
+		wanted := isLive || v.tombstones && row.Tombstone || err != nil
+		return !wanted || yield(row, err)
 	})
 	if err != nil {
 		yield(Row{}, err)

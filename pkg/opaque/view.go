@@ -19,6 +19,8 @@ type view struct {
 	survey   bool     // read what Survey tells of rows, live
 	min, max string   // bounds of the index, as ZRANGEBYLEX takes them
 	pageSize int
+
+	tombstones bool // a scan yields deleted rows too
 }
 
 // openView checks the options, and opens or resumes the snapshot they ask for.
@@ -55,7 +57,7 @@ func (s *Store) openView(ctx context.Context, o ScanOptions) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{store: s, snapshot: snapshot, pageSize: o.PageSize}
+	v := &view{store: s, snapshot: snapshot, pageSize: o.PageSize, tombstones: o.Tombstones}
 	v.min, v.max = indexRange(snapshot.Prefix, after)
 	return v, nil
 }
