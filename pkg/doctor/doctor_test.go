@@ -195,6 +195,8 @@ func TestRights(t *testing.T) {
 		"acl-blob-writes failed: lacks +set",
 		"acl-warm-reads failed: lacks ~{app|*",
 		"acl-warm-writes failed: lacks +zadd ~{app|*",
+		"acl-warm-verify failed: lacks ~{app|*",
+		"acl-warm-repair failed: lacks +zadd ~{app|*",
 		"acl-scripts warning: lacks +script|load")
 	admin := s.Client(t)
 	for _, r := range results {
@@ -209,7 +211,7 @@ func TestRights(t *testing.T) {
 
 	c = user(t, s, "elsewhere", "~other:* +@all -get")
 	checkResults(t, run(t, c, doctor.Options{Stores: []doctor.Store{doctor.Blob}}), noCluster,
-		"acl-blob-reads failed: lacks +get", "acl-blob-writes failed: lacks +get")
+		"acl-blob-reads failed: lacks +get", "acl-blob-writes failed: lacks +get", "acl-blob-verify failed: lacks +get")
 }
 
 // Nothing is written, and no key looked at.

@@ -56,19 +56,24 @@ func Groups() []Group {
 			Name: "opaque-repair", Store: Opaque, Verbs: "verify --repair", Writes: true,
 			Scripts: []string{
 				"opaque_repair_counter", "opaque_repair_key", "opaque_repair_quarantine", "opaque_repair_snapshot",
-				"opaque_repair_ttl", "opaque_repair_type", "opaque_verify_key", "opaque_verify_rows", "opaque_verify_snapshot",
+				"opaque_repair_type", "opaque_verify_key", "opaque_verify_rows", "opaque_verify_snapshot", "repair_ttl",
 			},
 			Plain: opaqueVerify(),
 		},
 		{
 			Name: "blob-reads", Store: Blob, Verbs: "blob read, stat, list",
 			Scripts: []string{"blob_read", "blob_stat"},
-			Plain:   []string{"EXEC", "GET", "MULTI", "PTTL", "SCAN", "TIME"},
+			Plain:   []string{"EXEC", "GET", "GETRANGE", "MULTI", "PTTL", "SCAN", "TIME"},
 		},
 		{
 			Name: "blob-writes", Store: Blob, Verbs: "blob put, renew, delete", Writes: true,
 			Scripts: []string{"blob_delete", "blob_put", "blob_renew", "blob_stat"},
 			Plain:   []string{"EXEC", "GET", "MULTI", "PTTL", "SET", "STRLEN", "TIME"},
+		},
+		{
+			Name: "blob-verify", Store: Blob, Verbs: "verify",
+			Scripts: []string{"blob_stat"},
+			Plain:   []string{"EXEC", "GET", "GETRANGE", "MULTI", "PTTL", "SCAN", "TIME", "TYPE"},
 		},
 		{
 			Name: "warm-reads", Store: Warm, Verbs: "warm read, list, segments",
@@ -79,6 +84,16 @@ func Groups() []Group {
 			Name: "warm-writes", Store: Warm, Verbs: "warm cas, delete", Writes: true,
 			Scripts: []string{"warm_create", "warm_delete", "warm_update"},
 			Plain:   []string{"EXEC", "HGET", "HMGET", "MULTI", "TIME", "TYPE"},
+		},
+		{
+			Name: "warm-verify", Store: Warm, Verbs: "verify",
+			Scripts: []string{"warm_verify"},
+			Plain:   []string{"SCAN", "TYPE", "ZSCAN"},
+		},
+		{
+			Name: "warm-repair", Store: Warm, Verbs: "verify --repair", Writes: true,
+			Scripts: []string{"repair_ttl", "warm_repair_chunk", "warm_repair_entry", "warm_repair_index", "warm_verify"},
+			Plain:   []string{"SCAN", "TYPE", "ZSCAN"},
 		},
 		{
 			Name: "inspect", Store: All, Verbs: "inspect",

@@ -42,7 +42,7 @@ func (v *opaqueVerifier) quarantine(r *row, what string) mend {
 
 // persist takes the TTL of a key away.
 func (v *opaqueVerifier) persist(redisKey string) mend {
-	return v.script("opaque_repair_ttl", []string{redisKey})
+	return v.script("repair_ttl", []string{redisKey})
 }
 
 // script is the mend by a script.

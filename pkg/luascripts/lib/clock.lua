@@ -19,11 +19,14 @@ local function counter_value(s)
   return (s == '0' or string.match(s, '^[1-9]%d*$')) and tonumber(s) or nil
 end
 
--- number(s) reads a score or counter, also in the exponent form that some
--- servers print ("1e+9").
+-- number(s) reads a score or counter, also in the forms of some servers that
+-- not every Lua reads: "1e+9", "inf".
 local function number(s)
   local n = tonumber(s)
   if not n then
+    if string.find(s, 'inf', 1, true) then
+      return string.sub(s, 1, 1) == '-' and -math.huge or math.huge
+    end
     local mantissa, exponent = string.match(s, '^(-?[%d.]+)[eE]%+?(-?%d+)$')
     n = tonumber(mantissa) * 10 ^ tonumber(exponent)
   end
