@@ -88,30 +88,36 @@ type blobStatRecord blob.Stat
 
 func (s blobStatRecord) Record(r *render.Record) {
 	blobInfoRecord(s.Info).Record(r)
-	r.Text("kind", string(s.Kind))
+	recordFrame(r, s.Kind, s.Frame, s.Damage, blob.MaxManifestChunks)
+}
+
+// recordFrame appends what a blob begins as, and the frame in it, with at most
+// so many chunks of a manifest.
+func recordFrame(r *render.Record, kind blob.Kind, frame *blob.Frame, damage error, chunksShown int) {
+	r.Text("kind", string(kind))
 	switch {
-	case s.Kind == blob.KindBytes:
-	case errors.Is(s.Damage, blob.ErrCRC):
+	case kind == blob.KindBytes:
+	case errors.Is(damage, blob.ErrCRC):
 		r.Text("crc", "wrong")
-	case s.Damage == nil:
+	case damage == nil || frame != nil:
 		r.Text("crc", "ok")
 	default:
 		r.Null("crc") // it is not known where it stands
 	}
 	switch {
-	case s.Frame == nil:
-	case s.Frame.Chunk != nil:
-		r.Int("order", int64(s.Frame.Chunk.Order))
-		r.Int("data_length", int64(s.Frame.Chunk.Length))
-	case s.Frame.Manifest != nil:
-		m := s.Frame.Manifest
+	case frame == nil:
+	case frame.Chunk != nil:
+		r.Int("order", int64(frame.Chunk.Order))
+		r.Int("data_length", int64(frame.Chunk.Length))
+	case frame.Manifest != nil:
+		m := frame.Manifest
 		r.Uint("total_length", m.TotalLength)
 		r.Int("chunk_count", int64(len(m.Chunks)))
 		r.Text("crc32c", hexCRC(m.CRC32C))
 		r.Text("sha256", fmt.Sprintf("%x", m.SHA256))
-		chunks := make([]manifestChunkRecord, len(m.Chunks))
-		for i, c := range m.Chunks {
-			chunks[i] = manifestChunkRecord(c)
+		chunks := make([]manifestChunkRecord, min(len(m.Chunks), chunksShown))
+		for i := range chunks {
+			chunks[i] = manifestChunkRecord(m.Chunks[i])
 		}
 		render.List(r, "chunks", chunks)
 	}

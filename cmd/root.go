@@ -37,6 +37,8 @@ Try it without a Redis: keyspacectl tour`,
 		newPutCmd(f), newReadCmd(f), newDeleteCmd(f), newScanCmd(f), newTxnCmd(f), newHistoryCmd(f), newSnapshotCmd(f))
 	addGroup(root, "stores", "Blob and warm store",
 		newBlobCmd(f), newWarmCmd(f))
+	addGroup(root, "keyspace", "All stores",
+		newInspectCmd(f))
 	addGroup(root, "move", "Moving data",
 		newExportCmd(f))
 	addGroup(root, "tool", "The tool",

@@ -21,8 +21,8 @@ const (
 // Layout is a way in which a store keeps, or once kept, its data.
 type Layout string
 
-// The layouts. The untagged rows of v3 share their keys with Current: the
-// members tell them apart.
+// The layouts. Untagged and Mixed share their keys with Current, and no name
+// tells them: the members do.
 const (
 	Current            Layout = "current"
 	OpaqueV1           Layout = "opaque-v1"            // {prefix}:{zlink-location-opaque-v1}:…
@@ -31,6 +31,8 @@ const (
 	Payload            Layout = "payload"              // {prefix}:payload:{reference}
 	PlainBlob          Layout = "plain-blob"           // {prefix}:blob:{reference}
 	RelocationRoot     Layout = "relocation-root"      // {prefix}:{relocation}:root:{reference}
+	Untagged           Layout = "v3-untagged"          // rows whose members have no format tag
+	Mixed              Layout = "mixed"                // rows of Current and of Untagged in one store
 )
 
 // Role is the part that a key plays in its store.
