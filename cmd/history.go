@@ -11,7 +11,8 @@ import (
 )
 
 func newHistoryCmd(f *Factory) *cobra.Command {
-	return &cobra.Command{
+	var decode bool
+	c := &cobra.Command{
 		Use:   "history KEY",
 		Short: "Show every version still in a row, newest first",
 		Long: `Show every version still in a row of the versioned store, newest first.
@@ -19,23 +20,35 @@ func newHistoryCmd(f *Factory) *cobra.Command {
 Only the newest version can be live: it is neither a tombstone nor expired.
 Older ones are there for open snapshots, until they are collected.`,
 		Example: `  keyspacectl history mykey
-  keyspacectl history mykey -o ndjson | jq -r .version`,
+  keyspacectl history mykey -o ndjson | jq -r .version
+  keyspacectl history --decode mykey`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			key, err := f.key(args[0])
 			if err != nil {
 				return err
 			}
-			return runHistory(c.Context(), f, key)
+			return runHistory(c.Context(), f, key, decode)
 		},
 	}
+	addDecode(c, &decode)
+	return c
 }
 
-func runHistory(ctx context.Context, f *Factory, key string) error {
-	out, err := f.printer(render.Fields{
+func historyFields(decode bool) render.Fields {
+	fields := render.Fields{
 		Shown:  []string{"version", "state", "value", "size", "expires_at"},
 		Hidden: []string{"key", "sequence", "tombstone", "live"},
-	})
+	}
+	if decode {
+		fields.Shown[2] = "decoded"
+		fields.Hidden = append(fields.Hidden, "shape", "segments", "form", "notes", "value")
+	}
+	return fields
+}
+
+func runHistory(ctx context.Context, f *Factory, key string, decode bool) error {
+	out, err := f.printer(historyFields(decode))
 	if err != nil {
 		return err
 	}
@@ -59,7 +72,7 @@ func runHistory(ctx context.Context, f *Factory, key string) error {
 			damaged.add(f, v.Err)
 			continue
 		}
-		if err := out.Row(versionRecord{v, i == 0, now}); err != nil {
+		if err := out.Row(versionRecord{v, i == 0, now, decode}); err != nil {
 			return err
 		}
 	}
@@ -74,12 +87,19 @@ type versionRecord struct {
 	opaque.Version
 	newest bool
 	now    int64
+	decode bool
 }
 
 func (v versionRecord) Record(r *render.Record) {
 	r.Bytes("key", v.Key)
 	r.Bytes("version", v.Member.Version)
 	r.Text("state", v.state())
+	if v.decode {
+		recordKeyShape(r, v.Key)
+		if !v.Tombstone {
+			recordValueShape(r, v.Key, v.Value)
+		}
+	}
 	r.Value("value", v.Value)
 	r.Size("size", int64(len(v.Value)))
 	r.Expiry("expires_at", v.ExpiresAt)

@@ -14,8 +14,9 @@ import (
 )
 
 type readOptions struct {
-	keys  []string
-	force bool
+	keys   []string
+	decode bool
+	force  bool
 }
 
 func newReadCmd(f *Factory) *cobra.Command {
@@ -28,10 +29,15 @@ func newReadCmd(f *Factory) *cobra.Command {
 
 One key gives, off a terminal, exactly the bytes of its value. Several keys,
 all read at one moment, come back in the order asked, missing ones marked. A
-key without a live row makes the exit status 3.`,
+key without a live row makes the exit status 3.
+
+--decode says what key and value look like and shows the value decoded, as
+inspect does: JSON laid out, its moments in words. Labels only: in JSON the
+value itself is there too.`,
 		Example: `  keyspacectl read mykey
   keyspacectl read mykey > value.bin
   keyspacectl read a b c -o json
+  keyspacectl read --decode --key-format escaped 'owner-lease\0orders'
   keyspacectl read --key-format hex 6370000115c5`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,6 +48,7 @@ key without a live row makes the exit status 3.`,
 			return o.run(c.Context(), f)
 		},
 	}
+	addDecode(c, &o.decode)
 	addForce(c, &o.force)
 	return c
 }
@@ -49,7 +56,9 @@ key without a live row makes the exit status 3.`,
 func (o *readOptions) run(ctx context.Context, f *Factory) error {
 	fields := rowFields()
 	single := len(o.keys) == 1
-	if !single {
+	if o.decode {
+		fields = decodedFields()
+	} else if !single {
 		fields.Raw = ""
 	}
 	out, err := f.printer(fields)
@@ -80,10 +89,12 @@ func (o *readOptions) one(f *Factory, out *render.Printer, r opaque.Reading) err
 	case !r.Found:
 		return storeerr.New(storeerr.NotFound, "key %q has no live row", r.Key)
 	}
-	if err := f.checkRaw(r.Row.Value, o.force); err != nil {
-		return err
+	if !o.decode {
+		if err := f.checkRaw(r.Row.Value, o.force); err != nil {
+			return err
+		}
 	}
-	return out.One(rowRecord(r.Row))
+	return out.One(rowRecorder(r.Row, o.decode))
 }
 
 // list prints the readings in order, and fails for what is damaged before
@@ -98,7 +109,7 @@ func (o *readOptions) list(f *Factory, out *render.Printer, readings []opaque.Re
 			damaged.add(f, r.Err)
 			err = out.Row(damagedRecord{r.Key})
 		case r.Found:
-			err = out.Row(rowRecord(r.Row))
+			err = out.Row(rowRecorder(r.Row, o.decode))
 		default:
 			missing++
 			err = out.Row(missingRecord{r.Key})

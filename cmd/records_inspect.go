@@ -18,20 +18,20 @@ import (
 func inspectFields(format render.Format, logical bool) render.Fields {
 	shown := []string{"redis_key", "store", "role", "layout", "prefix", "key", "type", "items", "size", "memory", "expires_at", "damage"}
 	report := []string{
-		"redis_key", "found", "store", "role", "layout", "certain", "prefix", "key", "reference", "namespace", "segment", "chunk", "snapshot_id", "shape",
+		"redis_key", "found", "store", "role", "layout", "certain", "prefix", "key", "reference", "namespace", "segment", "chunk", "snapshot_id", "shape", "segments",
 		"type", "items", "size", "memory", "encoding", "expires_at",
 		"counter", "moment", "boundary", "snapshot_prefix", "kind", "crc", "order", "data_length", "total_length", "chunk_count", "crc32c", "sha256", "chunks",
 		"token", "payload_size", "adds_count", "removes_count", "adds", "removes", "preview", "decoded", "versions", "entries", "note", "damage",
 	}
 	if logical {
 		shown = []string{"key", "shape", "agrees", "places", "damage"}
-		report = []string{"key", "found", "shape", "agrees", "places", "decoded", "versions", "note", "damage"}
+		report = []string{"key", "found", "shape", "segments", "agrees", "places", "decoded", "versions", "note", "damage"}
 	}
 	fields := render.Fields{Shown: shown}
 	if format == render.Table {
 		fields.Shown = report
 	}
-	for _, name := range append(report, "key_sha256", "segments", "form", "notes", "more") {
+	for _, name := range append(report, "key_sha256", "form", "notes", "more") {
 		if !slices.Contains(fields.Shown, name) {
 			fields.Hidden = append(fields.Hidden, name)
 		}

@@ -22,6 +22,36 @@ func (row rowRecord) Record(r *render.Record) {
 	r.Expiry("expires_at", row.ExpiresAt)
 }
 
+// decodedFields are those of rows that are shown decoded; their bytes stay in
+// the field value.
+func decodedFields() render.Fields {
+	return render.Fields{
+		Shown:  []string{"key", "shape", "decoded", "version", "size", "expires_at"},
+		Hidden: []string{"segments", "form", "notes", "value", "found", "damaged"},
+	}
+}
+
+// decodedRecord is a live row, and what it looks like.
+type decodedRecord opaque.Row
+
+func (row decodedRecord) Record(r *render.Record) {
+	r.Bytes("key", row.Key)
+	recordKeyShape(r, row.Key)
+	recordValueShape(r, row.Key, row.Value)
+	r.Value("value", row.Value)
+	r.Bytes("version", row.Version)
+	r.Size("size", int64(len(row.Value)))
+	r.Expiry("expires_at", row.ExpiresAt)
+}
+
+// rowRecorder returns the record of a live row.
+func rowRecorder(row opaque.Row, decode bool) render.Recorder {
+	if decode {
+		return decodedRecord(row)
+	}
+	return rowRecord(row)
+}
+
 // missingRecord stands in the place of a key that has no live row.
 type missingRecord struct{ key string }
 
@@ -29,6 +59,7 @@ func (m missingRecord) Record(r *render.Record) {
 	r.Bytes("key", m.key)
 	r.Bool("found", false)
 	r.Note("value", "(not found)")
+	r.Note("decoded", "(not found)")
 }
 
 // damagedRecord stands in the place of a key whose row is damaged.
@@ -38,6 +69,7 @@ func (d damagedRecord) Record(r *render.Record) {
 	r.Bytes("key", d.key)
 	r.Bool("damaged", true)
 	r.Note("value", "(damaged)")
+	r.Note("decoded", "(damaged)")
 }
 
 func keyFields() render.Fields { return render.Fields{Shown: []string{"key"}} }

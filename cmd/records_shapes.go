@@ -3,9 +3,15 @@
 package cmd
 
 import (
+	"github.com/spf13/cobra"
+
 	"github.com/keyspacectl/keyspacectl/internal/render"
 	"github.com/keyspacectl/keyspacectl/pkg/shapes"
 )
+
+func addDecode(c *cobra.Command, decode *bool) {
+	c.Flags().BoolVar(decode, "decode", false, "say what keys and values look like, and show values decoded")
+}
 
 // recordKeyShape appends what a key of the versioned store looks like.
 func recordKeyShape(r *render.Record, key string) {
@@ -13,7 +19,7 @@ func recordKeyShape(r *render.Record, key string) {
 	if shape.Label == "" {
 		r.Null("shape")
 	} else {
-		r.Text("shape", shape.String())
+		r.Text("shape", shape.Label)
 	}
 	segments := make([]segmentOfKey, len(shape.Segments))
 	for i, s := range shape.Segments {

@@ -16,6 +16,7 @@ type scanOptions struct {
 	opaque.ScanOptions
 	limit    int64
 	keysOnly bool
+	decode   bool
 	count    bool
 	page     bool
 	cursor   string
@@ -35,11 +36,15 @@ The scan opens a snapshot, keeps it open while it reads, and closes it however
 it ends. An open snapshot holds back collection for every application: --live
 opens none, and reads each row as it is when it is reached.
 
+--decode says what keys and values look like and shows values decoded, as inspect
+does.
+
 With --page one page is printed, and the cursor for the next on the standard
 error (in JSON and YAML beside the rows); the snapshot stays open for a minute.`,
 		Example: `  keyspacectl scan sessions/
   keyspacectl scan -o ndjson | jq .key
   keyspacectl scan --count sessions/
+  keyspacectl scan --decode -o ndjson | jq -c 'select(.shape == "owner lease") | .decoded'
   keyspacectl scan --key-format escaped 'mesh-node\0eu\0'
   keyspacectl scan --page --page-size 100 -o json`,
 		Args: cobra.MaximumNArgs(1),
@@ -56,6 +61,7 @@ error (in JSON and YAML beside the rows); the snapshot stays open for a minute.`
 	c.Flags().Int64Var(&o.limit, "limit", 0, "stop after this `number` of rows")
 	c.Flags().IntVar(&o.PageSize, "page-size", opaque.MaxPageRows, "look at this `number` of keys at a time, 1 to 1000")
 	c.Flags().BoolVar(&o.keysOnly, "keys-only", false, "show keys alone")
+	addDecode(c, &o.decode)
 	c.Flags().BoolVar(&o.count, "count", false, "print only how many rows there are")
 	c.Flags().BoolVar(&o.page, "page", false, "print one page and the cursor for the next")
 	c.Flags().StringVar(&o.cursor, "cursor", "", "go on from this `cursor`, with its snapshot's prefix unless PREFIX is given")
@@ -67,7 +73,7 @@ error (in JSON and YAML beside the rows); the snapshot stays open for a minute.`
 	c.MarkFlagsMutuallyExclusive("page", "snapshot-max-age")
 	c.MarkFlagsMutuallyExclusive("page", "limit")
 	c.MarkFlagsMutuallyExclusive("page", "count")
-	c.MarkFlagsMutuallyExclusive("count", "keys-only")
+	c.MarkFlagsMutuallyExclusive("count", "keys-only", "decode")
 	return c
 }
 
@@ -100,6 +106,8 @@ func (o *scanOptions) fields() render.Fields {
 		return countFields()
 	case o.keysOnly:
 		return keyFields()
+	case o.decode:
+		return decodedFields()
 	}
 	fields := rowFields()
 	fields.Raw = ""
@@ -110,7 +118,7 @@ func (o *scanOptions) record(row opaque.Row) render.Recorder {
 	if o.keysOnly {
 		return keyRecord(row.Key)
 	}
-	return rowRecord(row)
+	return rowRecorder(row, o.decode)
 }
 
 func (o *scanOptions) run(ctx context.Context, f *Factory) error {
