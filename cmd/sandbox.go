@@ -18,6 +18,7 @@ const samplePrefix = "demo"
 
 type sandboxOptions struct {
 	embedded.Options
+	broken  bool
 	command []string
 }
 
@@ -41,10 +42,14 @@ Nothing is kept, unless --data names a file: it is read at the start, written
 at the end, and locked meanwhile. A file that holds data gets no sample. Every
 command works on such a file by itself with --url embedded:FILE.
 
+With --broken the sample is damaged in all three stores, in ways that are seen
+in the field: to try inspect and verify on, and what they mend.
+
 The server is made for trying things out and for scripts, up to about 20,000
 keys; it listens on this machine alone.`,
 		Example: `  keyspacectl sandbox
   keyspacectl sandbox -- keyspacectl scan
+  keyspacectl sandbox --broken -- keyspacectl verify
   keyspacectl sandbox --data ci.db -- ./integration-test.sh
   keyspacectl sandbox --addr 127.0.0.1:6390`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -60,6 +65,7 @@ keys; it listens on this machine alone.`,
 		},
 	}
 	c.Flags().StringVar(&o.Data, "data", "", "keep the data in this `file`")
+	c.Flags().BoolVar(&o.broken, "broken", false, "damage the sample data")
 	c.Flags().StringVar(&o.Addr, "addr", "", "listen on this `HOST:PORT` of the machine itself (default a free port)")
 	return c
 }
@@ -78,7 +84,7 @@ func (o *sandboxOptions) run(ctx context.Context, f *Factory) error {
 	if b.prefix == "" {
 		b.prefix = samplePrefix
 	}
-	if err := fillSample(ctx, server, b.prefix); err != nil {
+	if err := fillSample(ctx, server, b.prefix, o.broken); err != nil {
 		return err
 	}
 	if len(o.command) > 0 {
@@ -91,10 +97,14 @@ func (o *sandboxOptions) run(ctx context.Context, f *Factory) error {
 	return silent{ctx.Err()}
 }
 
-func fillSample(ctx context.Context, server *embedded.Server, prefix string) error {
+// fillSample puts the sample into a server without data, and breaks it if asked.
+func fillSample(ctx context.Context, server *embedded.Server, prefix string, broken bool) error {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1, DisableIdentity: true})
 	defer client.Close()
-	_, err := sample.Fill(ctx, client, prefix)
+	filled, err := sample.Fill(ctx, client, prefix)
+	if err == nil && filled && broken {
+		err = sample.Break(ctx, client, prefix)
+	}
 	return err
 }
 

@@ -36,7 +36,7 @@ func runTour(ctx context.Context, f *Factory) error {
 		return err
 	}
 	f.closers = append(f.closers, server.Close)
-	if err := fillSample(ctx, server, samplePrefix); err != nil {
+	if err := fillSample(ctx, server, samplePrefix, false); err != nil {
 		return err
 	}
 	guide := tourGuide{out: f.Out, url: server.URL()}

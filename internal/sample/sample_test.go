@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/keyspacectl/keyspacectl/internal/sample"
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/blob"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+	"github.com/keyspacectl/keyspacectl/pkg/verify"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
 )
 
@@ -119,6 +122,57 @@ func checkChunks(t *testing.T, store *warm.Store) {
 	if want := []string{"eu/online", "users"}; !slices.Equal(segments, want) {
 		t.Errorf("segments %q, want %q", segments, want)
 	}
+}
+
+// The damages are these, and no others; what is safe to mend can be mended.
+func TestBreak(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		client := s.Client(t)
+		if _, err := sample.Fill(t.Context(), client, "demo"); err != nil {
+			t.Fatal(err)
+		}
+		if found := codes(t, client, verify.RunOptions{}); len(found) > 0 {
+			t.Errorf("the sample itself has %v", found)
+		}
+		if err := sample.Break(t.Context(), client, "demo"); err != nil {
+			t.Fatal(err)
+		}
+		lasting := []verify.Code{verify.BlobFrameCRC, verify.BlobManifestChunk, verify.BlobNoTTL, verify.WarmPayloadDamaged}
+		want := append([]verify.Code{
+			verify.OpaquePoisonRow, verify.OpaqueCounterBehind, verify.OpaqueIndexMissing, verify.OpaqueIndexOrphan, verify.OpaqueMapMissing,
+			verify.OpaqueMapOrphan, verify.OpaqueSnapshotPinned, verify.WarmIndexMissing, verify.WarmIndexOrphan, verify.WarmTTL,
+		}, lasting...)
+		slices.Sort(want)
+		if found := codes(t, client, verify.RunOptions{}); !slices.Equal(found, want) {
+			t.Errorf("found %v, want %v", found, want)
+		}
+		codes(t, client, verify.RunOptions{Repair: true})
+		want = append([]verify.Code{verify.OpaqueQuarantine}, lasting...)
+		slices.Sort(want)
+		if found := codes(t, client, verify.RunOptions{Repair: true}); !slices.Equal(found, want) {
+			t.Errorf("after mending there is %v, want %v", found, want)
+		}
+		_, read, err := must(opaque.New(client, "demo")).Read(t.Context(), sample.PoisonedKey)
+		if err != nil || len(read) != 1 || read[0].Err != nil || !read[0].Found {
+			t.Errorf("the row that was poisoned reads as %+v, %v", read, err)
+		}
+	})
+}
+
+// codes returns the codes that are found, sorted.
+func codes(t *testing.T, client *redis.Client, o verify.RunOptions) []verify.Code {
+	t.Helper()
+	o.Prefix = "demo"
+	var found []verify.Code
+	for result, err := range verify.Run(t.Context(), client, o) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, result.Code)
+	}
+	slices.Sort(found)
+	return found
 }
 
 func must[T any](v T, err error) T {
