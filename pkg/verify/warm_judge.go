@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
 )
 
@@ -57,7 +58,7 @@ func (w *warmChecks) judgeChunk(seg warm.Segment, n uint16, index indexFacts, f 
 	switch f.kind {
 	case "none":
 		if f.score != "" {
-			c.entry(WarmIndexOrphan, "no entry without a chunk", "an entry, no chunk", true)
+			c.entry(WarmIndexOrphan, "no entry without a chunk", fmt.Sprintf("an entry %d, and no chunk", n), true)
 		}
 		return c.findings
 	case "hash":
@@ -110,11 +111,11 @@ func (c *warmChunk) repair(damage string) mend {
 
 func (c *warmChunk) judgeEntry(score string, sound bool) {
 	if score == "" {
-		c.entry(WarmIndexMissing, "an entry for the chunk", "none", sound)
+		c.entry(WarmIndexMissing, fmt.Sprintf("an entry %d for the chunk", c.number), "none", sound)
 		return
 	}
 	if n, err := strconv.ParseFloat(score, 64); err != nil || n != float64(c.number) {
-		c.entry(WarmIndexScore, fmt.Sprintf("score %d", c.number), "score "+score, sound)
+		c.entry(WarmIndexScore, fmt.Sprintf("entry %d of score %d", c.number, c.number), "score "+score, sound)
 	}
 }
 
@@ -180,7 +181,16 @@ func (c *warmChunk) judgePayload(f chunkFacts) {
 	}
 }
 
-// reason is the innermost text of why a payload does not decode.
+// reason is what is wrong, without the words that say where.
 func reason(err error) string {
-	return strings.TrimPrefix(err.Error(), "decoding the delta: ")
+	for {
+		e, ok := errors.AsType[*storeerr.Error](err)
+		if !ok {
+			return err.Error()
+		}
+		if e.Err == nil {
+			return e.Message
+		}
+		err = e.Err
+	}
 }
