@@ -6,6 +6,7 @@
 package render
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -84,6 +85,16 @@ func (r *Record) Uint(name string, v uint64) {
 		*c = cell{text: strconv.FormatUint(v, 10), kind: number}
 	} else if r.open(name, "") {
 		r.buf = strconv.AppendUint(r.buf, v, 10)
+	}
+}
+
+// Float appends a number with at most three decimals.
+func (r *Record) Float(name string, v float64) {
+	digits := strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64)
+	if c := r.cell(name); c != nil {
+		*c = cell{text: digits, kind: number}
+	} else if r.open(name, "") {
+		r.buf = append(r.buf, digits...)
 	}
 }
 
