@@ -69,6 +69,23 @@ func TestSignalBesideHungServer(t *testing.T) {
 	}
 }
 
+// TestSignalEndsWatching has stats count until it is told to stop.
+func TestSignalEndsWatching(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		fill(t, s, 10)
+		p := start(t, s.URL, "stats", "--watch", "1ms", "-o", "ndjson", "--columns", "opaque")
+		for range 3 {
+			if line := p.line(); !strings.Contains(line, `"rows":{"live":10,`) {
+				t.Errorf("it prints %q", line)
+			}
+		}
+		p.signal(os.Interrupt)
+		p.ends(130)
+		p.says("error: interrupted\n")
+	})
+}
+
 func TestSignalWhileReadingInput(t *testing.T) {
 	t.Parallel()
 	s := testserver.Embedded(t)

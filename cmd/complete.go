@@ -40,7 +40,7 @@ func addCompletions(root *cobra.Command, f *Factory) {
 	_ = root.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return contextCandidates(f.ctx, f, nil, ""), cobra.ShellCompDirectiveNoFileComp
 	})
-	complete(root, f, keyCandidates, 1, "put", "history", "scan")
+	complete(root, f, keyCandidates, 1, "put", "history", "scan", "stats")
 	complete(root, f, keyCandidates, opaque.MaxBatchKeys, "read", "delete")
 	complete(root, f, scriptCandidates, 1, "scripts show")
 	complete(root, f, contextCandidates, 1, "config use", "config show")
