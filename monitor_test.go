@@ -87,6 +87,7 @@ func runAll(t *testing.T, server testserver.Server) {
 		"warm cas s 1 one --create --columns token", "warm cas s 1 two --columns token --expect LAST",
 		"warm list s", "warm list s --payload", "warm read s 1", "warm segments",
 		"warm list s --columns token", "warm delete s 1 --expect LAST",
+		"inspect app:{zlink-location-v3}:opaque:index", "inspect --logical a",
 		"scripts load", "doctor",
 	} {
 		args := strings.Fields("--prefix app " + strings.Replace(line, "LAST", last, 1))
