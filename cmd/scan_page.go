@@ -17,7 +17,7 @@ func (o *scanOptions) runPage(ctx context.Context, f *Factory) error {
 	document := format == render.JSON || format == render.YAML
 	fields := o.fields()
 	if document {
-		fields = render.Fields{Shown: []string{"rows", "next_cursor", "snapshot"}}
+		fields.Rows = "rows"
 	}
 	out, err := f.printer(fields)
 	if err != nil {

@@ -38,7 +38,7 @@ func New(w io.Writer, o Options, f Fields) (*Printer, error) {
 		p.record.columns = f.columns(o)
 		p.record.cells = make([]cell, len(p.record.columns))
 	default:
-		p.record.only = o.Columns
+		p.record.only, p.record.rows = o.Columns, f.Rows
 	}
 	if o.Format == Table {
 		p.table = newTable(p.record.columns, f.key(), &p.options)

@@ -25,6 +25,7 @@ type Recorder interface {
 type Record struct {
 	options *Options
 	only    []string // the fields that JSON is limited to; empty means all
+	rows    string   // the list whose items are limited in place of the whole; empty means none
 	columns []string // the fields that become cells; nil means JSON
 	cells   []cell
 	buf     []byte // JSON
@@ -189,10 +190,13 @@ func (r *Record) nest(name string, write func(*Record)) {
 		return
 	}
 	if r.open(name, "") {
-		only := r.only
-		r.only = nil
+		only, rows := r.only, r.rows
+		if rows == "" || name != rows {
+			r.only = nil
+		}
+		r.rows = ""
 		write(r)
-		r.only = only
+		r.only, r.rows = only, rows
 	}
 }
 
@@ -206,7 +210,7 @@ func (r *Record) object(v Recorder) {
 // open appends the name of a field to the JSON, and reports whether its value
 // is to follow.
 func (r *Record) open(name, suffix string) bool {
-	if r.columns != nil || len(r.only) > 0 && !slices.Contains(r.only, name) {
+	if r.columns != nil || r.rows == "" && len(r.only) > 0 && !slices.Contains(r.only, name) {
 		return false
 	}
 	if r.buf[len(r.buf)-1] != '{' {

@@ -91,6 +91,7 @@ type Fields struct {
 	Shown  []string // the columns of tables and tsv, in order; the first is the key, shortened last
 	Hidden []string // further fields, columns only when asked for
 	Raw    string   // the field whose bytes Raw prints; empty means that Raw is refused
+	Rows   string   // the list of a document whose results have these fields, and not the document; empty for others
 }
 
 // Check returns an error, fit for a usage message, when a result with these
