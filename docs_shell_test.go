@@ -69,7 +69,7 @@ const examplesSetup = `
 echo 'contexts: [{name: prod}]' >config.yaml; export KEYSPACECTL_CONFIG=config.yaml
 keyspacectl put mykey v1 -q
 keyspacectl blob put manifest/1 --file <(keyspacectl blob read relocation/world-7) --retention 1h -q
-for file in chunk.bin value.json payload.bin; do echo '{}' >$file; done
+for file in chunk.bin value.json payload.bin keys.txt; do echo '{}' >$file; done
 echo '{"mutations":[{"kind":"put","key":"a","value":"1"}]}' >batch.json
 printf '#!/bin/sh\n' >integration-test.sh; chmod +x integration-test.sh
 token=00000000-0000-4000-8000-000000000000`

@@ -12,6 +12,7 @@ import (
 
 type deleteOptions struct {
 	keys      []string
+	from      keysFrom
 	ifVersion string
 	under     string
 	all       bool
@@ -22,16 +23,19 @@ type deleteOptions struct {
 func newDeleteCmd(f *Factory) *cobra.Command {
 	var o deleteOptions
 	c := &cobra.Command{
-		Use:     "delete KEY... | delete --under PREFIX",
+		Use:     "delete KEY... | delete --keys-from FILE | delete --under PREFIX",
 		Aliases: []string{"del", "rm"},
 		Short:   "Delete keys of the versioned store",
 		Long: `Delete keys of the versioned store.
 
 The keys named are deleted in one atomic batch; one without a live row is
-reported and left alone. With --under, every key that begins with PREFIX is
+reported and left alone. With --keys-from the keys are those of a file, one a
+line in the key format, or with --ndjson a JSON object a line, as scan prints
+them; they are deleted in batches, each atomic, and counted. With --under, every key that begins with PREFIX is
 deleted, in batches; that asks on a terminal, and needs --yes without one.`,
 		Example: `  keyspacectl delete mykey
   keyspacectl delete a b c
+  keyspacectl delete --keys-from keys.txt
   keyspacectl delete mykey --if-version 7
   keyspacectl delete --under sessions/ --dry-run
   keyspacectl delete --under sessions/ --yes`,
@@ -41,22 +45,30 @@ deleted, in batches; that asks on a terminal, and needs --yes without one.`,
 			if err := o.check(c, f, args, under); err != nil {
 				return err
 			}
+			if o.from.file != "" {
+				return o.runKeys(c.Context(), f)
+			}
 			if under {
 				return o.runUnder(c.Context(), f)
 			}
 			return o.run(c.Context(), f)
 		},
 	}
+	o.from.register(c)
 	c.Flags().StringVar(&o.ifVersion, "if-version", "", "delete the one key only if its row has this `version`")
 	c.Flags().StringVar(&o.under, "under", "", "delete every key that begins with this `prefix`, given as a key is")
 	c.Flags().BoolVar(&o.all, "all", false, "allow --under an empty prefix: every key")
 	addDryRun(c, &o.dryRun)
 	addYes(c, &o.yes)
+	c.MarkFlagsMutuallyExclusive("keys-from", "under", "if-version")
 	return c
 }
 
 func (o *deleteOptions) check(c *cobra.Command, f *Factory, args []string, under bool) (err error) {
 	conditional := c.Flags().Changed("if-version")
+	if err := o.from.check(c, args); err != nil || o.from.file != "" {
+		return err
+	}
 	switch {
 	case under && len(args) > 0:
 		return storeerr.New(storeerr.Invalid, "name keys or --under, not both")

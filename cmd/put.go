@@ -19,26 +19,42 @@ type putOptions struct {
 	ifMissing   bool
 	ifVersion   string
 	ifValueFile string
+	fromNDJSON  string
 	dryRun      bool
 }
 
 func newPutCmd(f *Factory) *cobra.Command {
 	var o putOptions
 	c := &cobra.Command{
-		Use:   "put KEY [VALUE]",
+		Use:   "put KEY [VALUE] | put --from-ndjson FILE",
 		Short: "Write one key of the versioned store",
 		Long: `Write one key of the versioned store.
 
 The value is the argument VALUE, the bytes of --file, or else the standard
 input. With a condition the write happens only while it holds; otherwise
-nothing changes and the exit status is 4.`,
+nothing changes and the exit status is 4.
+
+--from-ndjson puts many rows: a JSON object a line, as scan -o ndjson prints
+them, with key or key_base64, value or value_base64, and either retention or
+expires_at; version and size are passed over. They are written in batches, each
+atomic. A line that does not read ends it, with what stands before it written,
+and the exit status is 10: the message counts the rows and says where to go on.`,
 		Example: `  keyspacectl put mykey hello
   keyspacectl put mykey --file value.json --retention 24h
   keyspacectl put mykey v2 --if-version 7
   keyspacectl put --key-format escaped 'owner-lease\0id-1' '{"recordVersion":"1"}'
-  keyspacectl put mykey -- -100`,
-		Args: cobra.RangeArgs(1, 2),
+  keyspacectl put mykey -- -100
+  keyspacectl scan sessions/ -o ndjson | keyspacectl put --from-ndjson - --dry-run`,
+		Args: func(c *cobra.Command, args []string) error {
+			if o.fromNDJSON != "" {
+				return cobra.NoArgs(c, args)
+			}
+			return cobra.RangeArgs(1, 2)(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.fromNDJSON != "" {
+				return o.runRows(c.Context(), f)
+			}
 			o.key = args[0]
 			o.value.fromArgs(args, 1)
 			if err := o.check(c, f); err != nil {
@@ -55,6 +71,10 @@ nothing changes and the exit status is 4.`,
 	c.Flags().StringVar(&o.ifValueFile, "if-value-file", "", "write only if the row has exactly the bytes of this `file`")
 	c.MarkFlagsMutuallyExclusive("retention", "keep-expiry")
 	c.MarkFlagsMutuallyExclusive("if-missing", "if-version", "if-value-file")
+	c.Flags().StringVar(&o.fromNDJSON, "from-ndjson", "", "put the rows of this `file`, a JSON object a line; - is the standard input")
+	for _, single := range []string{"file", "retention", "keep-expiry", "if-missing", "if-version", "if-value-file"} {
+		c.MarkFlagsMutuallyExclusive("from-ndjson", single)
+	}
 	addDryRun(c, &o.dryRun)
 	return c
 }

@@ -67,6 +67,10 @@ func (c Condition) check() error {
 	return storeerr.New(storeerr.Invalid, "a condition is missing, version or value, not %q", c.Kind)
 }
 
+// Check returns storeerr.Invalid unless key, value and expiry are within the
+// limits of the store.
+func (m Mutation) Check() error { return m.check() }
+
 func (m Mutation) check() error {
 	if err := checkKey(m.Key); err != nil {
 		return err
