@@ -131,11 +131,16 @@ func openFrame(payload []byte) (body []byte, crcErr, err error) {
 		return nil, nil, err
 	}
 	covered := payload[:len(payload)-frameCRCBytes]
-	want := binary.BigEndian.Uint32(payload[len(covered):])
-	if got := crc32.Checksum(covered, castagnoli); got != want {
-		crcErr = fmt.Errorf("%w: it is %08x, and the frame says %08x", ErrCRC, got, want)
-	}
+	crcErr = checkCRC(crc32.Checksum(covered, castagnoli), payload[len(covered):])
 	return covered[frameHeaderBytes:], crcErr, nil
+}
+
+// checkCRC compares a CRC with the one at the end of a frame.
+func checkCRC(got uint32, end []byte) error {
+	if want := binary.BigEndian.Uint32(end); got != want {
+		return fmt.Errorf("%w: it is %08x, and the frame says %08x", ErrCRC, got, want)
+	}
+	return nil
 }
 
 // checkHeader tells what is wrong with the header of a frame of such a size.

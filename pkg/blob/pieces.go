@@ -5,9 +5,7 @@ package blob
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 
@@ -53,7 +51,8 @@ func (p *pieces) Read(into []byte) (int, error) {
 var errUnsound = errors.New("no whole frame")
 
 // frameInPieces returns the frame of a blob with such a size, its data left
-// out: that of a chunk goes to data. The error is errUnsound or one of Redis.
+// out: that of a chunk goes to data. The error is errUnsound, one of Redis, or
+// ErrCRC, along with a frame that is whole except for its CRC.
 func (s *Store) frameInPieces(ctx context.Context, reference string, size int64, data io.Writer) (*Frame, error) {
 	all := &pieces{ctx: ctx, store: s, key: s.Key(reference)}
 	sum := crc32.New(castagnoli)
@@ -74,10 +73,7 @@ func (s *Store) frameInPieces(ctx context.Context, reference string, size int64,
 	if _, err := io.ReadFull(all, want); err != nil {
 		return nil, ended(err)
 	}
-	if sum.Sum32() != binary.BigEndian.Uint32(want) {
-		return nil, errUnsound
-	}
-	return frame, nil
+	return frame, checkCRC(sum.Sum32(), want)
 }
 
 func bodyInPieces(kind Kind, body io.Reader, length int64, data io.Writer) (*Frame, error) {
@@ -120,7 +116,8 @@ func ended(err error) error {
 // ReadChunk writes the data of the chunk that a blob holds to data, in pieces,
 // and returns the chunk without it. It has the errors of Read, and is
 // storeerr.Integrity when the blob is no whole chunk or becomes another one
-// meanwhile; a part of what was there may have gone to data then.
+// meanwhile; a part of what was there may have gone to data then. A chunk that
+// is whole except for its CRC comes along with ErrCRC.
 func (s *Store) ReadChunk(ctx context.Context, reference string, data io.Writer) (Chunk, error) {
 	info, exists, err := s.look(ctx, reference)
 	if err != nil {
@@ -129,32 +126,14 @@ func (s *Store) ReadChunk(ctx context.Context, reference string, data io.Writer)
 	if !exists {
 		return Chunk{}, missing(reference)
 	}
-	if info.Size > pieceBytes {
-		frame, err := s.frameInPieces(ctx, reference, info.Size, data)
-		switch {
-		case err == nil && frame.Chunk != nil:
-			return *frame.Chunk, nil
-		case err == nil || errors.Is(err, errUnsound):
-			return Chunk{}, s.noChunk(reference)
-		}
+	frame, err := s.frameInPieces(ctx, reference, info.Size, data)
+	switch {
+	case errors.Is(err, ErrCRC) && frame.Chunk != nil:
+		return *frame.Chunk, s.damaged(reference, err)
+	case errors.Is(err, ErrCRC), errors.Is(err, errUnsound), err == nil && frame.Chunk == nil:
+		return Chunk{}, storeerr.New(storeerr.Integrity, "blob %q is no whole chunk", reference).AtKey(s.Key(reference))
+	case err != nil:
 		return Chunk{}, s.readError(err, reference)
 	}
-	whole, err := s.Read(ctx, reference)
-	if err != nil {
-		return Chunk{}, err
-	}
-	frame, err := DecodeFrame(whole.Payload)
-	if err != nil || frame == nil || frame.Chunk == nil {
-		return Chunk{}, s.noChunk(reference)
-	}
-	if _, err := data.Write(frame.Chunk.Data); err != nil {
-		return Chunk{}, fmt.Errorf("reading blob %q: %w", reference, err)
-	}
-	chunk := *frame.Chunk
-	chunk.Data = nil
-	return chunk, nil
-}
-
-func (s *Store) noChunk(reference string) error {
-	return storeerr.New(storeerr.Integrity, "blob %q is no whole chunk", reference).AtKey(s.Key(reference))
+	return *frame.Chunk, nil
 }

@@ -3,6 +3,7 @@ package blob_test
 
 import (
 	"bytes"
+	"errors"
 	"hash/crc32"
 	"io"
 	"strings"
@@ -85,11 +86,14 @@ func TestReadChunk(t *testing.T) {
 			}
 		}
 		for name, payload := range map[string][]byte{
-			"bytes": []byte("hello"), "manifest": largeManifest(), "damaged": flipped(largeChunk(), 1<<20), "small damaged": flipped([]byte(goldenChunk), 20),
+			"bytes": []byte("hello"), "manifest": largeManifest(), "damaged": flipped(largeChunk(), 1<<20), "small damaged": flipped([]byte(goldenChunk), 20), "cut": []byte(goldenChunk)[:14],
 		} {
 			mustPut(t, store, name, string(payload))
-			_, err := store.ReadChunk(t.Context(), name, io.Discard)
+			got, err := store.ReadChunk(t.Context(), name, io.Discard)
 			wantKind(t, err, storeerr.Integrity)
+			if wrong := strings.Contains(name, "damaged"); errors.Is(err, blob.ErrCRC) != wrong || (got.Length > 0) != wrong {
+				t.Errorf("%s: a chunk of %d bytes with %v", name, got.Length, err)
+			}
 		}
 		_, err := store.ReadChunk(t.Context(), "missing", io.Discard)
 		wantKind(t, err, storeerr.NotFound)

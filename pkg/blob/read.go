@@ -99,7 +99,7 @@ type Stat struct {
 
 // Stat returns the size, the expiry and the frame of a blob, with the errors
 // of Read. A blob that begins as a frame does is read to its end, for its CRC:
-// in pieces of 1 MiB, and whole only where those are no sound frame.
+// in pieces of 1 MiB, and whole only where those are no whole frame.
 func (s *Store) Stat(ctx context.Context, reference string) (Stat, error) {
 	info, exists, err := s.look(ctx, reference)
 	switch {
@@ -111,12 +111,9 @@ func (s *Store) Stat(ctx context.Context, reference string) (Stat, error) {
 		return Stat{Info: info}, nil
 	}
 	if info.Size > pieceBytes {
-		frame, err := s.frameInPieces(ctx, reference, info.Size, io.Discard)
-		if err == nil {
-			return Stat{Info: info, Frame: frame}, nil
-		}
+		stat, err := s.statInPieces(ctx, info)
 		if !errors.Is(err, errUnsound) {
-			return Stat{}, s.readError(err, reference)
+			return stat, err
 		}
 	}
 	whole, err := s.Read(ctx, reference)
@@ -126,12 +123,41 @@ func (s *Store) Stat(ctx context.Context, reference string) (Stat, error) {
 	stat := Stat{Info: whole.Info}
 	stat.Frame, err = decodeFrame(whole.Payload)
 	if err != nil {
-		stat.Damage = storeerr.New(storeerr.Integrity, "blob %q: %w", reference, err).AtKey(s.Key(reference))
+		stat.Damage = s.damaged(reference, err)
 	}
 	if stat.Frame != nil && stat.Frame.Chunk != nil {
 		stat.Frame.Chunk.Data = nil
 	}
 	return stat, nil
+}
+
+// statInPieces is Stat of a frame, which is errUnsound unless it is whole but,
+// at most, for its CRC. A wrong one is read twice: pieces of two blobs that
+// followed each other have none that is right.
+func (s *Store) statInPieces(ctx context.Context, info Info) (Stat, error) {
+	stat := Stat{Info: info}
+	var wrong error
+	for {
+		frame, err := s.frameInPieces(ctx, info.Reference, info.Size, io.Discard)
+		stat.Frame = frame
+		switch {
+		case err == nil, errors.Is(err, errUnsound):
+			return stat, err
+		case !errors.Is(err, ErrCRC):
+			return Stat{}, s.readError(err, info.Reference)
+		case wrong == nil:
+			wrong = err
+		case wrong.Error() != err.Error():
+			return Stat{}, errUnsound
+		default:
+			stat.Damage = s.damaged(info.Reference, storeerr.New(storeerr.Integrity, "decoding the frame of a %s: %w", info.Kind, err))
+			return stat, nil
+		}
+	}
+}
+
+func (s *Store) damaged(reference string, err error) error {
+	return storeerr.New(storeerr.Integrity, "blob %q: %w", reference, err).AtKey(s.Key(reference))
 }
 
 // look returns what is known of a blob without reading it whole, and whether

@@ -21,7 +21,7 @@ import (
 // A blob that vanishes meanwhile is no finding. A manifest whose chunks are not
 // as it says is looked at again at the end, a second later or more: its payload
 // may be on its way in or out. Of a large blob a piece at a time is held, and
-// one whole blob at most. It remembers about 40 bytes a blob.
+// one whole blob at most.
 func Blobs(ctx context.Context, rdb redis.UniversalClient, prefix string, o Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		b := &blobChecks{report: report{yield: yield, options: o}, rdb: rdb, prefix: prefix}
@@ -56,7 +56,7 @@ const (
 )
 
 func (b *blobChecks) run(ctx context.Context) error {
-	for info, err := range b.store.List(ctx, "") {
+	for info, err := range b.store.Walk(ctx, "") {
 		switch {
 		case errors.Is(err, storeerr.Integrity):
 			err = b.foreign(ctx, info.Reference)

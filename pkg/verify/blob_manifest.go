@@ -3,7 +3,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -112,32 +111,20 @@ func (b *blobChecks) compare(ctx context.Context, m *blob.Manifest) ([]fault, er
 // to data. It tells whether all of that is what the manifest names.
 func (b *blobChecks) chunk(ctx context.Context, named blob.ManifestChunk, data io.Writer) (f *fault, whole bool, err error) {
 	found, err := b.store.ReadChunk(ctx, named.Reference, data)
-	whole = err == nil
-	if errors.Is(err, storeerr.Integrity) {
-		// A frame with a wrong CRC still says what it holds, and is a finding
-		// of its own.
-		var stat blob.Stat
-		if stat, err = b.stat(ctx, named.Reference); err == nil {
-			if stat.Frame == nil || stat.Frame.Chunk == nil {
-				return &fault{code: BlobManifestChunk, expected: chunkText(named.Order, named.Length, named.CRC32C), found: fmt.Sprintf("%q is no whole chunk", named.Reference)}, false, nil
-			}
-			found = *stat.Frame.Chunk
+	expected := chunkText(named.Order, named.Length, named.CRC32C)
+	switch {
+	case err == nil, errors.Is(err, blob.ErrCRC): // a wrong CRC of a frame is a finding of its own
+		text := chunkText(found.Order, uint64(found.Length), found.CRC32C)
+		if text == expected {
+			return nil, err == nil, nil
 		}
-	}
-	if errors.Is(err, storeerr.NotFound) {
+		return &fault{code: BlobManifestChunk, expected: expected, found: fmt.Sprintf("%q: %s", named.Reference, text)}, false, nil
+	case errors.Is(err, storeerr.NotFound):
 		return &fault{code: BlobManifestMissing, expected: "every chunk", found: fmt.Sprintf("no blob %q", named.Reference)}, false, nil
+	case errors.Is(err, storeerr.Integrity):
+		return &fault{code: BlobManifestChunk, expected: expected, found: fmt.Sprintf("%q is no whole chunk", named.Reference)}, false, nil
 	}
-	if err != nil {
-		return nil, false, err
-	}
-	if same := cmp.Or(cmp.Compare(named.Order, found.Order), cmp.Compare(named.Length, uint64(found.Length)), cmp.Compare(named.CRC32C, found.CRC32C)) == 0; same {
-		return nil, whole, nil
-	}
-	return &fault{
-		code:     BlobManifestChunk,
-		expected: chunkText(named.Order, named.Length, named.CRC32C),
-		found:    fmt.Sprintf("%q: %s", named.Reference, chunkText(found.Order, uint64(found.Length), found.CRC32C)),
-	}, false, nil
+	return nil, false, err
 }
 
 func chunkText(order uint32, length uint64, crc uint32) string {
