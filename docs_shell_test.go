@@ -66,8 +66,9 @@ func runShell(t *testing.T, setup string, commands []string) []result {
 
 // examplesSetup makes what the examples of help name.
 const examplesSetup = `
-echo 'contexts: [{name: prod}]' >config.yaml; export KEYSPACECTL_CONFIG=config.yaml
+echo 'contexts: [{name: prod}, {name: live}, {name: staging, prefix: staging}]' >config.yaml; export KEYSPACECTL_CONFIG=config.yaml
 keyspacectl put mykey v1 -q
+keyspacectl export nightly.ndjson.zst -q
 keyspacectl blob put manifest/1 --file <(keyspacectl blob read relocation/world-7) --retention 1h -q
 for file in chunk.bin value.json payload.bin keys.txt; do echo '{}' >$file; done
 echo '{"mutations":[{"kind":"put","key":"a","value":"1"}]}' >batch.json

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -29,17 +30,18 @@ type DiffOptions struct {
 	// ms since the epoch. A record whose expiry has passed at the side that lacks
 	// it is no difference.
 	LeftNow, RightNow func() int64
-	// Tally, if not nil, is kept up to date with what was compared so far.
-	Tally *Tally
+	// Tally, if not nil, is kept up to date with what was compared so far, and
+	// Progress, if not nil, told now and then.
+	Tally    *Tally
+	Progress func(Tally)
 }
 
 // Diff yields how the right side differs from the left one, in the order of
 // [ID.Compare], in which both must come. Of each side it holds one record at a
 // time. Tombstones count as absent, and older versions of rows are passed over.
 //
-// An error that comes beside a record concerns that one alone: it is yielded
-// with its ID, the record is compared no further, and the diff goes on. Any
-// other error is the last thing yielded, of the kind that it has on its side; a
+// A [*SkippedError] concerns the record alone that comes beside it: it is
+// yielded with its ID, and the diff goes on. Any other error is the last thing yielded, of the kind that it has on its side; a
 // side that is out of order is storeerr.Integrity.
 func Diff(ctx context.Context, left, right iter.Seq2[archive.Record, error], o DiffOptions) iter.Seq2[Difference, error] {
 	return func(yield func(Difference, error) bool) {
@@ -57,6 +59,9 @@ func Diff(ctx context.Context, left, right iter.Seq2[archive.Record, error], o D
 			}
 			if !d.left.has && !d.right.has || !d.compare() {
 				return
+			}
+			if n := d.Tally.Compared(); d.Progress != nil && n%progressEvery == 0 {
+				d.Progress(*d.Tally)
 			}
 		}
 	}
@@ -182,7 +187,7 @@ func (c *diffSide) advance() error {
 		case !ok:
 			c.has, c.taken = false, false
 			return nil
-		case err != nil && record.Kind == "":
+		case err != nil && (record.Kind == "" || !errors.As(err, new(*SkippedError))):
 			return fmt.Errorf("the %s side: %w", c.side, err)
 		case record.History:
 			continue

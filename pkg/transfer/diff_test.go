@@ -69,7 +69,7 @@ func TestDiff(t *testing.T) {
 	t.Parallel()
 	boom := storeerr.New(storeerr.Unavailable, "gone")
 	broken := func(i item) item {
-		i.err = storeerr.New(storeerr.Integrity, "broken")
+		i.err = &SkippedError{storeerr.New(storeerr.Integrity, "broken")}
 		return i
 	}
 	tombstone, old := row("a", "", 0), row("a", "old", 0)
@@ -170,6 +170,10 @@ func TestDiff(t *testing.T) {
 		"the right side ends early": {
 			left: []item{row("a", "", 0), row("b", "", 0)}, right: []item{row("a", "", 0), {err: boom}},
 			lines: []string{"error: the right side: gone"}, tally: Tally{Equal: 1},
+		},
+		"an error of no record": {
+			left: []item{{err: &SkippedError{boom}}, row("a", "", 0)}, right: []item{row("a", "", 0)},
+			lines: []string{"error: the left side: gone"},
 		},
 		"out of order": {
 			left: []item{row("b", "", 0), row("a", "", 0)}, right: []item{row("b", "", 0)},

@@ -35,8 +35,8 @@ type ExportOptions struct {
 // one that has expired or was deleted by then is left out. The references of
 // all blobs are held in memory, to sort them.
 //
-// What is damaged is yielded as a [*SkippedError], and the export goes on. Any
-// other error ends it.
+// What is damaged is yielded as a [*SkippedError] beside a record that says which
+// it is, and the export goes on. Any other error ends it.
 func Export(ctx context.Context, side Side, o ExportOptions) iter.Seq2[archive.Record, error] {
 	return func(yield func(archive.Record, error) bool) {
 		e := exporter{side: side, o: o, yield: yield}
@@ -97,9 +97,9 @@ func (e *exporter) begin(moment int64, boundary string) {
 	}
 }
 
-// skip hands over the error of one record.
-func (e *exporter) skip(err error) error {
-	if !e.yield(archive.Record{}, &SkippedError{err}) {
+// skip hands over the error of one record, of which r says which it is.
+func (e *exporter) skip(r archive.Record, err error) error {
+	if !e.yield(r, &SkippedError{err}) {
 		return errStop
 	}
 	return nil
@@ -119,9 +119,9 @@ func (e *exporter) rows(ctx context.Context) error {
 		Opened: func(s opaque.Snapshot) { e.begin(s.Now, s.Boundary) },
 	}
 	for row, err := range e.side.Opaque.Scan(ctx, scan) {
-		switch {
-		case err != nil && errors.As(err, new(*opaque.DamagedRow)):
-			err = e.skip(err)
+		switch damaged, ok := errors.AsType[*opaque.DamagedRow](err); {
+		case ok:
+			err = e.skip(archive.Record{Kind: archive.Row, Key: damaged.Key}, err)
 		case err == nil:
 			err = e.give(rowRecord(row))
 			if err == nil && e.o.History {
@@ -161,8 +161,9 @@ func rowRecord(row opaque.Row) archive.Record {
 // history yields what a row still holds below the version that was given.
 func (e *exporter) history(ctx context.Context, given opaque.Row) error {
 	_, versions, err := e.side.Opaque.History(ctx, given.Key)
+	older := archive.Record{Kind: archive.Row, Key: given.Key, History: true}
 	if errors.As(err, new(*opaque.DamagedRow)) {
-		return e.skip(err)
+		return e.skip(older, err)
 	}
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func (e *exporter) history(ctx context.Context, given opaque.Row) error {
 			break // all of it has been collected since
 		}
 		if v.Err != nil {
-			err = e.skip(v.Err)
+			err = e.skip(older, v.Err)
 		} else {
 			r := rowRecord(opaque.Row{Key: v.Key, Value: v.Value, Version: v.Member.Version, ExpiresAt: v.ExpiresAt, Tombstone: v.Tombstone})
 			r.History = true

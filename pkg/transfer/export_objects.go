@@ -42,10 +42,10 @@ func (e *exporter) blobs(ctx context.Context) error {
 		err error
 	}
 	read := func(ctx context.Context, f found) (r result) {
-		if f.err != nil {
-			return result{err: f.err}
+		if r.err = f.err; r.err == nil {
+			r.Blob, r.err = e.side.Blob.Read(ctx, f.reference)
 		}
-		r.Blob, r.err = e.side.Blob.Read(ctx, f.reference)
+		r.Reference = f.reference
 		return r
 	}
 	weight := func(f found) int64 { return f.size }
@@ -55,7 +55,7 @@ func (e *exporter) blobs(ctx context.Context) error {
 		case errors.Is(err, storeerr.NotFound):
 			err = nil // it has expired since, or was deleted
 		case errors.Is(err, storeerr.Integrity):
-			err = e.skip(err)
+			err = e.skip(archive.Record{Kind: archive.Blob, Key: r.Reference}, err)
 		case err == nil:
 			err = e.give(archive.Record{Kind: archive.Blob, Key: r.Reference, Value: r.Payload, ExpiresAt: r.ExpiresAt})
 		}
@@ -70,7 +70,7 @@ func (e *exporter) chunks(ctx context.Context) error {
 	for segment, err := range e.segments(ctx) {
 		if err != nil {
 			if errors.Is(err, storeerr.Integrity) {
-				err = e.skip(err)
+				err = e.skip(chunkRecord(segment, warm.Chunk{}), err)
 			}
 			if err != nil {
 				return err
@@ -80,12 +80,9 @@ func (e *exporter) chunks(ctx context.Context) error {
 		for chunk, err := range e.side.Warm.List(ctx, segment, warm.ListOptions{Payload: true}) {
 			switch {
 			case errors.Is(err, storeerr.Integrity):
-				err = e.skip(err)
+				err = e.skip(chunkRecord(segment, warm.Chunk{Number: chunk.Number}), err)
 			case err == nil:
-				err = e.give(archive.Record{
-					Kind: archive.Chunk, Namespace: segment.Namespace, Segment: segment.Name,
-					Chunk: chunk.Number, Token: chunk.Token, Value: chunk.Payload,
-				})
+				err = e.give(chunkRecord(segment, chunk))
 			}
 			if err != nil {
 				return err
@@ -93,6 +90,13 @@ func (e *exporter) chunks(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func chunkRecord(s warm.Segment, c warm.Chunk) archive.Record {
+	return archive.Record{
+		Kind: archive.Chunk, Namespace: s.Namespace, Segment: s.Name,
+		Chunk: c.Number, Token: c.Token, Value: c.Payload,
+	}
 }
 
 // segments yields those that the options ask for. One that is named whole is
