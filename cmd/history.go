@@ -56,25 +56,22 @@ func runHistory(ctx context.Context, f *Factory, key string, decode bool) error 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := f.operation(ctx)
-	defer cancel()
-	now, versions, err := store.History(ctx, key)
-	if err != nil {
-		return err
-	}
-	if len(versions) == 0 {
-		return storeerr.New(storeerr.NotFound, "key %q has no row", key)
-	}
-	out.SetNow(now)
 	var damaged damage
-	for i, v := range versions {
+	newest := true
+	for v, err := range store.Versions(ctx, key) {
+		if err != nil {
+			return stopped(out, err)
+		}
+		out.SetNow(v.Now)
 		if v.Err != nil {
 			damaged.add(f, v.Err)
-			continue
-		}
-		if err := out.Row(versionRecord{v, i == 0, now, decode}); err != nil {
+		} else if err := out.Row(versionRecord{v, newest, decode}); err != nil {
 			return err
 		}
+		newest = false
+	}
+	if newest {
+		return storeerr.New(storeerr.NotFound, "key %q has no row", key)
 	}
 	if err := out.End(); err != nil {
 		return err
@@ -86,7 +83,6 @@ func runHistory(ctx context.Context, f *Factory, key string, decode bool) error 
 type versionRecord struct {
 	opaque.Version
 	newest bool
-	now    int64
 	decode bool
 }
 
@@ -113,7 +109,7 @@ func (v versionRecord) state() string {
 	switch {
 	case v.Tombstone:
 		return "tombstone"
-	case !v.LiveAt(v.now):
+	case !v.LiveAt(v.Now):
 		return "expired"
 	case !v.newest:
 		return "replaced"
