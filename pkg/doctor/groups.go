@@ -28,8 +28,8 @@ func Groups() []Group {
 			Plain:   []string{"ZRANGEBYLEX"},
 		},
 		{
-			Name: "opaque-stats", Store: Opaque, Verbs: "stats",
-			Scripts: []string{"opaque_bookkeeping", "opaque_snapshots", "opaque_survey"},
+			Name: "opaque-stats", Store: Opaque, Verbs: "stats, snapshot list --held",
+			Scripts: []string{"opaque_bookkeeping", "opaque_sizes", "opaque_snapshots", "opaque_survey"},
 			Plain:   []string{"HGETALL", "PTTL", "ZRANGEBYLEX"},
 		},
 		{

@@ -65,7 +65,8 @@ var uses = map[string]func(ctx context.Context, s, admin stores) error{
 		}
 		_, bookkeepingErr := s.opaque.Bookkeeping(ctx)
 		_, _, snapshotsErr := s.opaque.Snapshots(ctx)
-		return errors.Join(bookkeepingErr, snapshotsErr, drain(s.opaque.Survey(ctx, opaque.SurveyOptions{})))
+		_, sizesErr := s.opaque.Sizes(ctx, "a")
+		return errors.Join(bookkeepingErr, snapshotsErr, sizesErr, drain(s.opaque.Survey(ctx, opaque.SurveyOptions{})))
 	},
 	"opaque-scans": func(ctx context.Context, s, _ stores) error {
 		if err := drain(s.opaque.Scan(ctx, opaque.ScanOptions{})); err != nil {
