@@ -1,5 +1,5 @@
 // Package docgen writes those pages of docs/ that come from the program: the
-// command reference and the table of exit statuses. Pages depend on nothing
+// command reference, the exit statuses and what verify can find. Pages depend on nothing
 // but the program, so that a test can tell whether they are up to date.
 package docgen
 
@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/keyspacectl/keyspacectl/pkg/verify"
 )
 
 // ExitCode is one exit status of the program.
@@ -23,6 +25,7 @@ func Pages(root *cobra.Command, codes []ExitCode) map[string]string {
 	root.InitDefaultHelpCmd()
 	pages := map[string]string{
 		"exit-codes.md":       exitCodes(codes),
+		"verify-codes.md":     verifyCodes(),
 		"reference/README.md": index(root),
 	}
 	for _, c := range commands(root) {
@@ -131,6 +134,24 @@ func exitCodes(codes []ExitCode) string {
 		"| status | name | means |\n|---|---|---|\n", generated)
 	for _, c := range codes {
 		fmt.Fprintf(&b, "| %d | `%s` | %s |\n", c.Code, c.Name, cell(c.Meaning))
+	}
+	return b.String()
+}
+
+// verifyCodes is the page of what verify can find.
+func verifyCodes() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What `verify` can find\n\n%s\n\n"+
+		"`keyspacectl verify --list-codes` prints the same table. The codes stay the same from version to version.\n"+
+		"Findings of the kind *safe* are mended by `--repair`; those of the kind *named* lose applications some\n"+
+		"data, and are mended only where `--destroy` names the code.\n", generated)
+	var store verify.Store
+	for _, e := range verify.Catalogue() {
+		if e.Store != store {
+			store = e.Store
+			fmt.Fprintf(&b, "\n## %s\n\n| code | severity | means | mended | by `--repair` |\n|---|---|---|---|---|\n", store)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Code, e.Severity, cell(e.Meaning), e.Mending, cell(e.Repair))
 	}
 	return b.String()
 }

@@ -3,7 +3,7 @@
 -- both. It is never lowered.
 --
 -- KEYS  1 sequence, 2 the row with the highest score, 3 snapshot-boundary
--- Reply sound | repaired <counter> | refused <reason>
+-- Reply sound | repaired raised to <counter> | refused <reason>
 --
 -- Uses: clock, types, repair
 
@@ -30,4 +30,4 @@ elseif not counter and redis.call('EXISTS', ROW) == 0 then
 elseif top >= MAX_SEQUENCE then
   return 'refused the highest score is beyond what a counter can reach'
 end
-return first(redis.pcall('SET', SEQUENCE, text(top))) or 'repaired ' .. text(top)
+return first(redis.pcall('SET', SEQUENCE, text(top))) or 'repaired raised to ' .. text(top)

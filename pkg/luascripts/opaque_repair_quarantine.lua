@@ -8,7 +8,7 @@
 -- ARGV  1 key, empty where it is not known
 --       2 undecodable|foreign|repeated|type: what to move
 --       3 members that it looks at, at most
--- Reply sound | repaired <members moved> | more <members moved> | refused <reason>
+-- Reply sound | repaired <what was moved> | more <members moved> | refused <reason>
 --
 -- Uses: clock, types, member, repair, settle
 
@@ -39,7 +39,7 @@ if what == 'type' then
   end
   redis.call('PERSIST', QUARANTINE)
   forget()
-  return 'repaired 1'
+  return 'repaired renamed to ' .. QUARANTINE
 end
 if kind == 'none' then
   return 'sound'
@@ -93,4 +93,7 @@ if not newest then
 elseif key ~= '' and record and record.key == key then
   settle(ROW, CLEANUP, key, record, now_ms())
 end
-return (count > limit and 'more ' or 'repaired ') .. text(#moved)
+if count > limit then
+  return 'more ' .. text(#moved)
+end
+return 'repaired moved ' .. text(#moved) .. ' to ' .. QUARANTINE

@@ -41,6 +41,17 @@ func Catalogue() []Entry {
 	return slices.Concat(opaqueCodes(), blobCodes(), warmCodes())
 }
 
+// Destroying returns the codes that are mended only where they are named.
+func Destroying() []Code {
+	var codes []Code
+	for _, e := range Catalogue() {
+		if e.Mending == Named {
+			codes = append(codes, e.Code)
+		}
+	}
+	return codes
+}
+
 // ParseCode returns the code of that name; any other is storeerr.Invalid.
 func ParseCode(name string) (Code, error) {
 	code := Code(name)

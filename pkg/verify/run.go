@@ -33,14 +33,14 @@ func (r Result) Open() bool { return r.Action != Repaired && r.Action != Already
 
 // Run verifies stores one after the other and mends as asked, each finding
 // when the walk that found it is over. The last thing yielded may be an error,
-// one of storeerr's kinds: Invalid before anything is sent.
+// one of storeerr's kinds: that of [RunOptions.Check] before anything is sent.
 func Run(ctx context.Context, rdb redis.UniversalClient, o RunOptions) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
-		if err := o.check(); err != nil {
+		if err := o.Check(); err != nil {
 			yield(Result{}, err)
 			return
 		}
-		o.hold = o.mends() && !o.DryRun
+		o.hold = o.Mends() && !o.DryRun
 		var before, checked int64
 		report := o.Progress
 		o.Progress = func(n int64) {
@@ -64,31 +64,37 @@ func Run(ctx context.Context, rdb redis.UniversalClient, o RunOptions) iter.Seq2
 	}
 }
 
-// check refuses codes whose mending needs no naming: whoever names one expects
-// something else.
-func (o RunOptions) check() error {
-	for _, code := range o.Destroy {
-		switch e := code.entry(); {
-		case e.Code == "":
-			_, err := ParseCode(string(code))
+// Check refuses, as storeerr.Invalid, a prefix that a store cannot have, and
+// codes to destroy data for that are never mended.
+func (o RunOptions) Check() error {
+	for _, store := range o.Stores {
+		if err := store.check(o.Prefix); err != nil {
 			return err
-		case e.Mending == None:
-			return storeerr.New(storeerr.Invalid, "findings of %s are not mended without guessing", code)
+		}
+	}
+	if len(o.stores()) == 0 {
+		return storeerr.New(storeerr.Invalid, "no store can have the prefix %q", o.Prefix)
+	}
+	for _, code := range o.Destroy {
+		if _, err := ParseCode(string(code)); err != nil {
+			return err
+		}
+		if code.entry().Mending == None {
+			return storeerr.New(storeerr.Invalid, "findings of %s are not mended: it would be a guess", code)
 		}
 	}
 	return nil
 }
 
-func (o RunOptions) mends() bool { return o.Repair || len(o.Destroy) > 0 }
+// Mends tells whether anything is to be mended, or would be but for DryRun.
+func (o RunOptions) Mends() bool { return o.Repair || len(o.Destroy) > 0 }
 
+// stores are those named, or all that the prefix can have.
 func (o RunOptions) stores() []Store {
-	switch {
-	case len(o.Stores) > 0:
+	if len(o.Stores) > 0 {
 		return o.Stores
-	case o.Prefix == "":
-		return []Store{StoreWarm}
 	}
-	return Stores()
+	return slices.DeleteFunc(Stores(), func(s Store) bool { return s.check(o.Prefix) != nil })
 }
 
 func (o RunOptions) verify(ctx context.Context, rdb redis.UniversalClient, store Store) iter.Seq2[Finding, error] {
@@ -105,11 +111,11 @@ func (o RunOptions) verify(ctx context.Context, rdb redis.UniversalClient, store
 func (o RunOptions) mend(ctx context.Context, f Finding) (Outcome, error) {
 	named := slices.Contains(o.Destroy, f.Code)
 	switch {
-	case !o.mends():
+	case !o.Mends():
 		return Outcome{Action: Reported}, nil
 	case !f.Mendable():
 		return Outcome{Action: NotMendable}, nil
-	case f.Destroys() && !named, !o.Repair && !named:
+	case !named && (f.Destroys() || !o.Repair):
 		return Outcome{Action: NotNamed}, nil
 	case o.DryRun:
 		return Outcome{Action: WouldRepair, Detail: f.Repair}, nil

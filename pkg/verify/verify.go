@@ -10,7 +10,10 @@ package verify
 
 import (
 	"context"
+	"slices"
 
+	"github.com/keyspacectl/keyspacectl/pkg/blob"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
 )
@@ -28,6 +31,29 @@ const (
 // Stores returns every store, in the order in which they are verified.
 func Stores() []Store { return []Store{StoreOpaque, StoreBlob, StoreWarm} }
 
+// ParseStore returns the store of that name; any other is storeerr.Invalid.
+func ParseStore(name string) (Store, error) {
+	if store := Store(name); slices.Contains(Stores(), store) {
+		return store, nil
+	}
+	return "", storeerr.New(storeerr.Invalid, "unknown store %q: one of opaque, blob, warm", name)
+}
+
+// check refuses a prefix that the store cannot have.
+func (s Store) check(prefix string) (err error) {
+	switch s {
+	case StoreOpaque:
+		_, err = opaque.NewKeys(prefix)
+	case StoreBlob:
+		_, err = blob.New(nil, prefix)
+	case StoreWarm:
+		_, err = warm.New(nil, prefix)
+	default:
+		_, err = ParseStore(string(s))
+	}
+	return err
+}
+
 // Severity says how bad a finding is.
 type Severity string
 
@@ -41,17 +67,19 @@ const (
 // Severities returns every severity, worst first.
 func Severities() []Severity { return []Severity{Critical, Error, Warning} }
 
+// ParseSeverity returns the severity of that name; any other is
+// storeerr.Invalid.
+func ParseSeverity(name string) (Severity, error) {
+	if severity := Severity(name); slices.Contains(Severities(), severity) {
+		return severity, nil
+	}
+	return "", storeerr.New(storeerr.Invalid, "unknown severity %q: one of critical, error, warning", name)
+}
+
 // AtLeast tells whether s is as bad as other, or worse.
 func (s Severity) AtLeast(other Severity) bool { return s.rank() <= other.rank() }
 
-func (s Severity) rank() int {
-	for i, known := range Severities() {
-		if s == known {
-			return i
-		}
-	}
-	return len(Severities())
-}
+func (s Severity) rank() int { return slices.Index(Severities(), s) }
 
 // Options are what the checks of all stores take.
 type Options struct {
