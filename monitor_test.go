@@ -20,6 +20,7 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+	"github.com/keyspacectl/keyspacectl/pkg/verify"
 )
 
 // TestKeysAreDeclared holds that no script touches a key that is not in the
@@ -31,6 +32,7 @@ func TestKeysAreDeclared(t *testing.T) {
 	client := server.Client(t)
 	monitor := startMonitor(t, server)
 	runAll(t, server)
+	runRepairs(t, server)
 	runRare(t, client)
 	if err := client.Echo(t.Context(), lastLine).Err(); err != nil {
 		t.Fatal(err)
@@ -98,6 +100,41 @@ func runAll(t *testing.T, server testserver.Server) {
 		if words := strings.Fields(out + errs); len(words) > 0 {
 			last = words[len(words)-1]
 		}
+	}
+}
+
+// runRepairs runs verify on stores with damage for every script that mends.
+func runRepairs(t *testing.T, server testserver.Server) {
+	t.Helper()
+	client := server.Client(t)
+	keys, err := opaque.NewKeys("app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, server, "--prefix", "app", "put", "row", "value")
+	for _, command := range [][]any{
+		{"ZADD", keys.Row("row"), 0.5, "no member"},
+		{"ZADD", keys.Cleanup(), 1, "orphan"},
+		{"PEXPIRE", keys.Map(), 1_000_000},
+		{"DEL", keys.Sequence()},
+		{"DEL", keys.SnapshotExpiry()},
+		{"SET", keys.SnapshotExpiry(), "no zset"},
+		{"HSET", keys.Scan("id"), "boundary", 1},
+		{"HSET", "{app|_default|broken}c:1", "t", "token"},
+		{"ZADD", "{app|_default|broken}idx", 1, "1", 2, "2"},
+		{"SET", "{app|_default|other}idx", "no zset"},
+		{"HSET", "{app|_default|other}c:1", "t", "token", "b", ""},
+	} {
+		if err := client.Do(t.Context(), command...).Err(); err != nil {
+			t.Fatalf("%v: %v", command, err)
+		}
+	}
+	args := []string{"--prefix", "app", "verify", "--repair", "--yes"}
+	for _, code := range verify.Destroying() {
+		args = append(args, "--destroy", string(code))
+	}
+	if _, errs, status := execute(t, server, args...); status != 0 {
+		t.Errorf("%q: exit status %d, %s", args, status, errs)
 	}
 }
 
