@@ -117,8 +117,7 @@ func (f *Factory) prefix() (string, error) {
 	}
 	if s.Prefix == "" {
 		return "", storeerr.New(storeerr.Invalid, "no prefix is named").
-			WithHint("give --prefix or set KEYSPACECTL_PREFIX; the keys of a store begin with it: " +
-				"redis-cli --scan --pattern '*{zlink-*'")
+			WithHint("give --prefix or set KEYSPACECTL_PREFIX; `keyspacectl prefixes` lists those that the server holds")
 	}
 	return s.Prefix, nil
 }

@@ -38,7 +38,7 @@ Try it without a Redis: keyspacectl tour`,
 	addGroup(root, "stores", "Blob and warm store",
 		newBlobCmd(f), newWarmCmd(f))
 	addGroup(root, "keyspace", "All stores",
-		newInspectCmd(f), newStatsCmd(f), newVerifyCmd(f))
+		newPrefixesCmd(f), newInspectCmd(f), newStatsCmd(f))
 	addGroup(root, "move", "Moving data",
 		newExportCmd(f), newDiffCmd(f))
 	addGroup(root, "tool", "The tool",
