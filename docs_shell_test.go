@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,10 +24,10 @@ type result struct {
 // mark, and a status, stand before and behind each command's output.
 const mark = "\x1e"
 
-// runShell types commands in one shell, in a sandbox with sample data. What
-// setup does beforehand goes unseen. A command that goes to no pipe and no
+// runShell types commands in one shell, in a sandbox with sample data, started
+// with these flags. What setup does beforehand goes unseen. A command that goes to no pipe and no
 // file prints what it would print on a terminal.
-func runShell(t *testing.T, setup string, commands []string) []result {
+func runShell(t *testing.T, setup string, commands []string, flags ...string) []result {
 	t.Helper()
 	var script strings.Builder
 	fmt.Fprintf(&script, "set -o pipefail\nexec 2>&1\ncommand -v jq >/dev/null || jq() { cat >/dev/null; }\n%s\n", setup)
@@ -45,7 +46,7 @@ func runShell(t *testing.T, setup string, commands []string) []result {
 	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), "keyspacectl", "sandbox", "--", "bash", file)
+	c := exec.CommandContext(t.Context(), "keyspacectl", slices.Concat([]string{"sandbox"}, flags, []string{"--", "bash", file})...)
 	c.Dir = t.TempDir()
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C.UTF-8", "GORACE=" + raceExit}
 	printed, err := c.CombinedOutput()
@@ -72,6 +73,7 @@ keyspacectl export nightly.ndjson.zst -q
 keyspacectl blob put manifest/1 --file <(keyspacectl blob read relocation/world-7) --retention 1h -q
 for file in chunk.bin value.json payload.bin keys.txt; do echo '{}' >$file; done
 echo '{"mutations":[{"kind":"put","key":"a","value":"1"}]}' >batch.json
+mkdir -p blobs
 printf '#!/bin/sh\n' >integration-test.sh; chmod +x integration-test.sh
 token=00000000-0000-4000-8000-000000000000`
 

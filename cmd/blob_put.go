@@ -14,6 +14,7 @@ import (
 type blobPutOptions struct {
 	reference string
 	payload   valueSource
+	dir       string
 	retention duration.Value
 	dryRun    bool
 }
@@ -21,18 +22,27 @@ type blobPutOptions struct {
 func newBlobPutCmd(f *Factory) *cobra.Command {
 	var o blobPutOptions
 	c := &cobra.Command{
-		Use:   "put REFERENCE",
+		Use:   "put REFERENCE | put --dir DIRECTORY",
 		Short: "Store a blob",
 		Long: `Store a blob: the bytes of --file, or else of the standard input.
 
 A blob is never overwritten. Where exactly these bytes are stored already,
 nothing changes, their expiry neither, and that is a success; where others
-are, the exit status is 4.`,
+are, the exit status is 4.
+
+--dir stores every blob of a directory as blob read --all wrote it: the names of
+the files are the references, encoded. Every name is looked at before anything
+is sent. It ends at the first blob that cannot be stored: the status is 10 where
+others are stored by then, and the same command goes on.`,
 		Example: `  keyspacectl blob put chunk/1 --file chunk.bin --retention 24h
   keyspacectl blob put chunk/1 --retention 7d < chunk.bin
-  keyspacectl blob put chunk/1 --file chunk.bin --retention 24h --dry-run`,
-		Args: cobra.ExactArgs(1),
+  keyspacectl blob put chunk/1 --file chunk.bin --retention 24h --dry-run
+  keyspacectl blob put --dir blobs --retention 24h`,
+		Args: argsUnless(&o.dir, cobra.ExactArgs(1), cobra.NoArgs),
 		RunE: func(c *cobra.Command, args []string) (err error) {
+			if o.dir != "" {
+				return o.runDir(c.Context(), f)
+			}
 			if o.reference, err = f.reference(args[0]); err != nil {
 				return err
 			}
@@ -43,9 +53,22 @@ are, the exit status is 4.`,
 		},
 	}
 	o.payload.register(c, "payload")
+	c.Flags().StringVar(&o.dir, "dir", "", "store the blobs of this `directory`")
+	c.MarkFlagsMutuallyExclusive("dir", "file")
 	addRetention(c, &o.retention)
 	addDryRun(c, &o.dryRun)
 	return c
+}
+
+// argsUnless checks the arguments in one way, or where a flag was given in
+// another.
+func argsUnless(flag *string, usual, given cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if *flag != "" {
+			return given(c, args)
+		}
+		return usual(c, args)
+	}
 }
 
 // addRetention adds the flag that writes of the blob store cannot do without.

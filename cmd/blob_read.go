@@ -10,7 +10,9 @@ import (
 )
 
 type blobReadOptions struct {
-	reference string
+	reference string // or, with all, what references begin with
+	all       bool
+	dir       string
 	out       string
 	force     bool
 }
@@ -18,18 +20,31 @@ type blobReadOptions struct {
 func newBlobReadCmd(f *Factory) *cobra.Command {
 	var o blobReadOptions
 	c := &cobra.Command{
-		Use:     "read REFERENCE",
+		Use:     "read REFERENCE | read --all --dir DIRECTORY [PREFIX]",
 		Aliases: []string{"get"},
 		Short:   "Read a blob",
 		Long: `Read a blob: off a terminal exactly its bytes, on one a table with a preview.
 
 With --out the output goes to a file, which is there whole or not at all: a
-missing blob leaves none.`,
+missing blob leaves none.
+
+--all reads every blob, or those whose references begin with PREFIX, into files
+of the directory --dir, which is to be empty or not there. The references, in an
+encoded form, are the names; blob put --dir takes them back.`,
 		Example: `  keyspacectl blob read chunk/1 --out copy.bin
   keyspacectl blob read chunk/1 > copy.bin
+  keyspacectl blob read --all --dir blobs relocation/
   keyspacectl blob read chunk/1 -o json | jq -r .expires_at`,
-		Args: cobra.ExactArgs(1),
+		Args: argsUnless(&o.dir, cobra.ExactArgs(1), cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) (err error) {
+			if o.dir != "" {
+				if len(args) > 0 {
+					if o.reference, err = f.key(args[0]); err != nil {
+						return err
+					}
+				}
+				return o.runDir(c.Context(), f)
+			}
 			if o.reference, err = f.reference(args[0]); err != nil {
 				return err
 			}
@@ -37,6 +52,10 @@ missing blob leaves none.`,
 		},
 	}
 	c.Flags().StringVar(&o.out, "out", "", "write to this `file`; - is the standard output")
+	c.Flags().BoolVar(&o.all, "all", false, "read every blob, into the files of --dir")
+	c.Flags().StringVar(&o.dir, "dir", "", "write the blobs into this `directory`")
+	c.MarkFlagsRequiredTogether("all", "dir")
+	c.MarkFlagsMutuallyExclusive("all", "out")
 	c.Flags().BoolVar(&o.force, "force", false, "overwrite a file that exists; print binary to a terminal")
 	return c
 }

@@ -45,12 +45,7 @@ and the exit status is 10: the message counts the rows and says where to go on.`
   keyspacectl put --key-format escaped 'owner-lease\0id-1' '{"recordVersion":"1"}'
   keyspacectl put mykey -- -100
   keyspacectl scan sessions/ -o ndjson | keyspacectl put --from-ndjson - --dry-run`,
-		Args: func(c *cobra.Command, args []string) error {
-			if o.fromNDJSON != "" {
-				return cobra.NoArgs(c, args)
-			}
-			return cobra.RangeArgs(1, 2)(c, args)
-		},
+		Args: argsUnless(&o.fromNDJSON, cobra.RangeArgs(1, 2), cobra.NoArgs),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.fromNDJSON != "" {
 				return o.runRows(c.Context(), f)
