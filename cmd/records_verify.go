@@ -44,8 +44,7 @@ func (v findingRecord) Record(r *render.Record) {
 		r.Bytes("reference", v.Reference)
 	}
 	if v.Segment != nil {
-		r.Text("namespace", v.Segment.Namespace)
-		r.Text("segment", v.Segment.Name)
+		recordSegment(r, *v.Segment)
 	}
 	if v.Chunk != nil {
 		r.Int("chunk", int64(*v.Chunk))
