@@ -54,11 +54,14 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint
 tidy-check:
 	$(GO) mod tidy -diff
 
-# What runs the program as a process, thousands of times, is left to make test
-# where the embedded server runs the same code.
+# What runs the program as a process, thousands of times, is left to make test:
+# the real server where the embedded one runs the same code, and the scripts of
+# commands that do one thing after the other.
+NOT_WITH_RACE := ^TestScripts$$/^redis$$|^TestScripts$$/^embedded$$/^(blob|config|connect|output|tool|warm)_|^TestDocs$$|^TestExamples$$
+
 .PHONY: test-race
 test-race: redis
-	$(GO) test -race -timeout $(TESTTIMEOUT) -skip '^TestScripts$$/^redis$$|^TestDocs$$|^TestExamples$$' $(TESTFLAGS) ./...
+	$(GO) test -race -timeout $(TESTTIMEOUT) -skip '$(NOT_WITH_RACE)' $(TESTFLAGS) ./...
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (5s)
