@@ -38,7 +38,7 @@ Try it without a Redis: keyspacectl tour`,
 	addGroup(root, "stores", "Blob and warm store",
 		newBlobCmd(f), newWarmCmd(f))
 	addGroup(root, "keyspace", "All stores",
-		newPrefixesCmd(f), newInspectCmd(f), newStatsCmd(f))
+		newPrefixesCmd(f), newInspectCmd(f), newStatsCmd(f), newVerifyCmd(f))
 	addGroup(root, "move", "Moving data",
 		newExportCmd(f), newDiffCmd(f))
 	addGroup(root, "tool", "The tool",
