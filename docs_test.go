@@ -39,9 +39,23 @@ func TestDocs(t *testing.T) {
 			for _, b := range blocks(t, page) {
 				typed = append(typed, commandsOf(t, page, b)...)
 			}
+			if len(typed) > 0 {
+				if flags, opens := shellOf(typed[0].command); opens {
+					runTypings(t, typed[1:], flags...)
+					return
+				}
+			}
 			runTypings(t, typed)
 		})
 	}
+}
+
+// shellOf returns the flags of a command that opens a shell in a sandbox: all
+// that follows on the page is typed in there.
+func shellOf(command string) (flags []string, opens bool) {
+	command, sandbox := strings.CutPrefix(command, "keyspacectl sandbox ")
+	command, shell := strings.CutSuffix(command, "-- bash")
+	return strings.Fields(command), sandbox && shell
 }
 
 // blocks returns the fenced blocks of a page.
@@ -52,8 +66,12 @@ func blocks(t *testing.T, page string) []block {
 		t.Fatal(err)
 	}
 	var all []block
-	inside := false
+	inside, indent := false, ""
 	for i, line := range strings.Split(string(text), "\n") {
+		if !inside {
+			indent = line[:len(line)-len(strings.TrimLeft(line, " "))]
+		}
+		line = strings.TrimPrefix(line, indent)
 		kind, fence := strings.CutPrefix(line, "```")
 		switch {
 		case fence && !inside:
@@ -156,8 +174,9 @@ func checkMakeTargets(t *testing.T, page string, b block) {
 	}
 }
 
-// runTypings types commands in one shell and compares what they print.
-func runTypings(t *testing.T, typed []typing) {
+// runTypings types commands in one shell and compares what they print. The
+// flags are of its sandbox.
+func runTypings(t *testing.T, typed []typing, flags ...string) {
 	t.Helper()
 	if len(typed) == 0 {
 		return
@@ -166,7 +185,7 @@ func runTypings(t *testing.T, typed []typing) {
 	for i, c := range typed {
 		commands[i] = c.command
 	}
-	for i, got := range runShell(t, "", commands) {
+	for i, got := range runShell(t, "", commands, flags...) {
 		c := typed[i]
 		fails := slices.ContainsFunc(c.shown, func(line string) bool { return strings.Contains(line, "error") })
 		if (got.status != 0) != fails {
