@@ -17,7 +17,11 @@ func newSnapshotGCCmd(f *Factory) *cobra.Command {
 		Short: "End the snapshots that ran out, and collect everything due",
 		Long: `End the snapshots that ran out, and collect everything that was due when the
 command began, each key once: versions that nothing can read, tombstones, and
-rows expired for a minute. Keys that open snapshots hold back stay due.`,
+rows expired for a minute. Keys that open snapshots hold back stay due:
+snapshot list --held counts them. It works beside the applications: a script
+works on one batch and looks again at each key before it acts.
+
+--dry-run counts by the snapshots that are open when it begins.`,
 		Example: `  keyspacectl snapshot gc --dry-run
   keyspacectl snapshot gc
   keyspacectl snapshot gc --batch 1000`,
@@ -49,14 +53,12 @@ func runSnapshotGC(ctx context.Context, f *Factory, o opaque.CollectOptions) err
 	progress := f.progress("keys collected")
 	defer progress.Stop()
 	o.Progress = func(c opaque.Collected) { progress.Set(c.Due) }
+	var damaged damage
+	o.Damaged = func(err error) { damaged.add(f, err) }
 	collected, err := store.CollectAll(ctx, o)
 	progress.Stop()
 	if err != nil {
 		return partial(err, collected.Due > 0 && !o.DryRun, "collected %d keys; the same command goes on", collected.Due)
-	}
-	var damaged damage
-	for _, err := range collected.Damaged {
-		damaged.add(f, err)
 	}
 	if err := out.One(collectedRecord{collected, o.DryRun}); err != nil {
 		return err
@@ -77,7 +79,7 @@ func (c collectedRecord) Record(r *render.Record) {
 	r.Int("dropped_versions", c.DroppedVersions)
 	r.Int("held_back", c.HeldBack)
 	r.Int("ended_snapshots", c.EndedSnapshots)
-	r.Int("damaged_rows", int64(len(c.Damaged)))
+	r.Int("damaged_rows", c.DamagedRows)
 	if c.dryRun {
 		r.Bool("dry_run", true)
 	}

@@ -44,8 +44,8 @@ func Groups() []Group {
 		},
 		{
 			Name: "snapshots", Store: Opaque, Verbs: "snapshot list, gc, drop", Writes: true,
-			Scripts: []string{"opaque_collect", "opaque_due", "opaque_snapshot_close", "opaque_snapshots"},
-			Plain:   []string{"HGETALL", "PTTL", "ZCARD", "ZCOUNT", "ZREVRANGE"},
+			Scripts: []string{"opaque_collect", "opaque_due", "opaque_snapshot_close", "opaque_snapshots", "opaque_survey"},
+			Plain:   []string{"HGETALL", "PTTL", "ZCOUNT"},
 		},
 		{
 			Name: "opaque-verify", Store: Opaque, Verbs: "verify",

@@ -22,13 +22,13 @@ const MaxCollectBatch = 2048
 
 // Collected counts what a collection did.
 type Collected struct {
-	EndedSnapshots  int64   // snapshots that had run out and were taken out
-	Due             int64   // keys looked at
-	RemovedRows     int64   // rows that vanished, with their entries
-	RemovedEntries  int64   // entries of rows that were gone already
-	DroppedVersions int64   // versions that nothing can read any more
-	HeldBack        int64   // keys that open snapshots keep due
-	Damaged         []error // rows left as they are, each with a *DamagedRow
+	EndedSnapshots  int64 // snapshots that had run out and were taken out
+	Due             int64 // keys looked at
+	RemovedRows     int64 // rows that vanished, with their entries
+	RemovedEntries  int64 // entries of rows that were gone already
+	DroppedVersions int64 // versions that nothing can read any more
+	HeldBack        int64 // keys that open snapshots keep due
+	DamagedRows     int64 // rows left as they are
 }
 
 // Collect does one bounded pass over at most limit keys that are due.
@@ -47,6 +47,7 @@ type CollectOptions struct {
 	Batch    int             // keys a script, 1 to MaxCollectBatch; 0 is DefaultCollectBatch
 	DryRun   bool            // counts what would be done, and changes nothing
 	Progress func(Collected) // called after each batch, or nil
+	Damaged  func(error)     // told of each damaged row, with a *DamagedRow in its chain, or nil
 }
 
 // CollectAll takes out the snapshots that have run out and works off every
@@ -60,11 +61,14 @@ func (s *Store) CollectAll(ctx context.Context, o CollectOptions) (Collected, er
 	if o.Batch < 1 || o.Batch > MaxCollectBatch {
 		return c, storeerr.New(storeerr.Invalid, "a batch has 1 to %d keys, not %d", MaxCollectBatch, o.Batch)
 	}
-	work := s.collect
+	collect := s.collect
 	if o.DryRun {
-		work = s.wouldCollect
-	}
-	if err := s.endSnapshots(ctx, &c, o.DryRun); err != nil {
+		f, err := s.foresee(ctx, &c)
+		if err != nil {
+			return c, err
+		}
+		collect = f.collect
+	} else if err := s.endSnapshots(ctx, &c); err != nil {
 		return c, err
 	}
 	walk := dueWalk{batch: o.Batch}
@@ -73,20 +77,40 @@ func (s *Store) CollectAll(ctx context.Context, o CollectOptions) (Collected, er
 		if err != nil || len(keys) == 0 {
 			return c, err
 		}
-		stay, err := work(ctx, &c, keys)
+		done, err := collect(ctx, &c, keys)
 		if err != nil {
 			return c, err
 		}
-		walk.stayed(stay)
+		walk.stayed(done.stay)
+		for _, err := range done.damaged {
+			if o.Damaged != nil {
+				o.Damaged(err)
+			}
+		}
 		if o.Progress != nil {
 			o.Progress(c)
 		}
 	}
 }
 
-// collect works on keys by script, adds to the counts, and says which stay in
-// the queue at their score.
-func (s *Store) collect(ctx context.Context, c *Collected, keys []string) (stay map[string]bool, err error) {
+// endSnapshots takes out every snapshot that has run out.
+func (s *Store) endSnapshots(ctx context.Context, c *Collected) error {
+	for {
+		before := c.EndedSnapshots
+		if _, err := s.collect(ctx, c, nil); err != nil || c.EndedSnapshots == before {
+			return err
+		}
+	}
+}
+
+// work is what a batch leaves behind.
+type work struct {
+	stay    map[string]bool // keys that are still in the queue at their score
+	damaged []error         // rows left as they are, each with a *DamagedRow
+}
+
+// collect works on keys by script, and adds to the counts.
+func (s *Store) collect(ctx context.Context, c *Collected, keys []string) (work, error) {
 	names, args := s.collectKeys(), make([]any, 0, len(keys))
 	for _, key := range keys {
 		names = append(names, s.keys.Row(key))
@@ -94,27 +118,27 @@ func (s *Store) collect(ctx context.Context, c *Collected, keys []string) (stay 
 	}
 	reply, err := luascripts.Must("opaque_collect").Run(ctx, s.rdb, names, args...).StringSlice()
 	if err != nil {
-		return nil, storeerr.FromRedis(err, storeerr.Writes, "collecting")
+		return work{}, storeerr.FromRedis(err, storeerr.Writes, "collecting")
 	}
 	if reply[0] == "integrity" {
-		return nil, s.bookkeeping(names, reply)
+		return work{}, s.bookkeeping(names, reply)
 	}
 	ended, err := strconv.ParseInt(reply[0], 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
+		return work{}, fmt.Errorf("reading the answer: %w", err)
 	}
 	c.EndedSnapshots += ended
-	stay = map[string]bool{}
+	done := work{stay: map[string]bool{}}
 	for i, key := range keys {
 		result, count, _ := strings.Cut(reply[1+i], " ")
 		members, _ := strconv.ParseInt(count, 10, 64) // 0 where the result has no count
 		c.add(result, members)
 		if result == "damaged" {
-			stay[key] = true
-			c.Damaged = append(c.Damaged, s.damaged(key, "it was left as it is"))
+			done.stay[key] = true
+			done.damaged = append(done.damaged, s.damaged(key, "it was left as it is"))
 		}
 	}
-	return stay, nil
+	return done, nil
 }
 
 func (c *Collected) add(result string, members int64) {
@@ -122,6 +146,8 @@ func (c *Collected) add(result string, members int64) {
 	switch result {
 	case "early":
 		c.Due--
+	case "damaged":
+		c.DamagedRows++
 	case "vanished":
 		c.RemovedEntries++
 	case "removed":

@@ -4,7 +4,6 @@ package opaque
 
 import (
 	"context"
-	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -15,98 +14,89 @@ import (
 // collected.
 const expiredDelay = 60_000
 
-// endSnapshots takes out every snapshot that has run out, or counts them.
-func (s *Store) endSnapshots(ctx context.Context, c *Collected, dryRun bool) error {
-	if dryRun {
-		_, states, err := s.Snapshots(ctx)
-		for _, st := range states {
-			if st.Ended {
-				c.EndedSnapshots++
-			}
-		}
-		return err
-	}
-	for {
-		before := c.EndedSnapshots
-		if _, err := s.collect(ctx, c, nil); err != nil || c.EndedSnapshots == before {
-			return err
-		}
-	}
+// foresight counts what collection would do, as of the moment it was made.
+type foresight struct {
+	store  *Store
+	now    int64
+	oldest string // the lowest boundary of the open snapshots, empty where none is open
 }
 
-// dryRunRows bounds the rows that one reply of a dry run brings whole.
-const dryRunRows = 16
-
-// wouldCollect counts what collect would do with keys. All of them stay.
-func (s *Store) wouldCollect(ctx context.Context, c *Collected, keys []string) (map[string]bool, error) {
-	stay := map[string]bool{}
-	for chunk := range slices.Chunk(keys, dryRunRows) {
-		if err := s.foresee(ctx, c, chunk); err != nil {
-			return nil, err
-		}
-		for _, key := range chunk {
-			stay[key] = true
-		}
-	}
-	return stay, nil
-}
-
-func (s *Store) foresee(ctx context.Context, c *Collected, keys []string) error {
+// foresee counts the snapshots that would be taken out, and prepares to count
+// what would become of keys.
+func (s *Store) foresee(ctx context.Context, c *Collected) (foresight, error) {
 	now, states, err := s.Snapshots(ctx)
-	if err != nil {
-		return err
-	}
-	oldest, snapshotsOpen := "+inf", false
+	f := foresight{store: s, now: now}
 	for _, st := range states {
-		if !st.Ended && st.Boundary != "" {
-			oldest, snapshotsOpen = st.Boundary, true
-			break
+		switch {
+		case st.Ended:
+			c.EndedSnapshots++
+		case f.oldest == "":
+			f.oldest = st.Boundary
 		}
 	}
-	newest := make([]*redis.StringSliceCmd, len(keys))
-	counts, unread := make([]*redis.IntCmd, len(keys)), make([]*redis.IntCmd, len(keys))
-	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+	return f, err
+}
+
+// collect counts what Store.collect would do with keys. All of them stay.
+func (f foresight) collect(ctx context.Context, c *Collected, keys []string) (work, error) {
+	done := work{stay: map[string]bool{}}
+	unread, err := f.unread(ctx, keys)
+	if err != nil {
+		return done, err
+	}
+	next := 0
+	v := view{store: f.store, survey: true}
+	_, err = v.takePage(ctx, v.read(ctx, keys), func(key string, entry any, _ int64) bool {
+		row, damage := f.store.surveyed(key, entry)
+		result := f.becomes(row, damage)
+		members := row.Versions
+		switch {
+		case f.oldest != "":
+			members = max(0, unread[next].Val()-1)
+		case result != "removed":
+			members--
+		}
+		c.add(result, members)
+		done.stay[key] = true
+		if result == "damaged" {
+			done.damaged = append(done.damaged, f.store.damaged(key, "it would be left as it is"))
+		}
+		next++
+		return true
+	})
+	return done, err
+}
+
+// unread returns, where snapshots are open, how many members of each row the
+// oldest of them does not read, but for the newest of those.
+func (f foresight) unread(ctx context.Context, keys []string) ([]*redis.IntCmd, error) {
+	if f.oldest == "" {
+		return nil, nil
+	}
+	counts := make([]*redis.IntCmd, len(keys))
+	_, err := f.store.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, key := range keys {
-			row := s.keys.Row(key)
-			newest[i] = p.ZRevRange(ctx, row, 0, 0)
-			counts[i] = p.ZCard(ctx, row)
-			unread[i] = p.ZCount(ctx, row, "-inf", oldest)
+			counts[i] = p.ZCount(ctx, f.store.keys.Row(key), "-inf", f.oldest)
 		}
 		return nil
 	})
 	if err != nil && !isWrongType(err) {
-		return storeerr.FromRedis(err, storeerr.Reads, "reading rows that are due")
+		return nil, storeerr.FromRedis(err, storeerr.Reads, "reading rows that are due")
 	}
-	for i, key := range keys {
-		result := s.wouldBecome(key, newest[i], snapshotsOpen, now)
-		members := counts[i].Val()
-		if result != "removed" {
-			members = max(0, unread[i].Val()-1)
-		}
-		c.add(result, members)
-		if result == "damaged" {
-			c.Damaged = append(c.Damaged, s.damaged(key, "it would be left as it is"))
-		}
-	}
-	return nil
+	return counts, nil
 }
 
-// wouldBecome is the result that opaque_collect would give for a due key.
-func (s *Store) wouldBecome(key string, newest *redis.StringSliceCmd, snapshotsOpen bool, now int64) string {
-	if newest.Err() != nil {
-		return "damaged"
-	}
-	if len(newest.Val()) == 0 {
-		return "vanished"
-	}
-	if snapshotsOpen {
-		return "held"
-	}
-	m, err := s.decode(key, newest.Val()[0])
+// becomes is the result that opaque_collect would give for a due key.
+func (f foresight) becomes(row Surveyed, damage error) string {
+	m := row.Newest
 	switch {
-	case err != nil:
+	case damage != nil && (row.Versions == 0 || f.oldest == ""):
 		return "damaged"
-	case m.Tombstone, m.ExpiresAt > 0 && m.ExpiresAt+expiredDelay <= now:
+	case row.Versions == 0:
+		return "vanished"
+	case f.oldest != "":
+		return "held"
+	case m.Tombstone, m.ExpiresAt > 0 && m.ExpiresAt+expiredDelay <= f.now:
 		return "removed"
 	case m.ExpiresAt > 0:
 		return "waiting"

@@ -129,17 +129,96 @@ func TestCollectStepsOverDamage(t *testing.T) {
 			}
 		}
 		f.makeDue(t)
-		c, err := f.CollectAll(ctx, CollectOptions{Batch: 3})
-		if err != nil || len(c.Damaged) != 7 || c.RemovedRows != 3 || c.Due != 10 {
+		var damaged []error
+		c, err := f.CollectAll(ctx, CollectOptions{Batch: 3, Damaged: func(err error) { damaged = append(damaged, err) }})
+		if err != nil || len(damaged) != 7 || c.DamagedRows != 7 || c.RemovedRows != 3 || c.Due != 10 {
 			t.Errorf("%+v, %v", c, err)
 		}
-		for _, err := range c.Damaged {
+		for _, err := range damaged {
 			if !errors.Is(err, storeerr.Integrity) {
 				t.Errorf("%v, want integrity", err)
 			}
 		}
 		if n := f.do(t, "ZCARD", f.keys.Cleanup()); n != int64(7) {
 			t.Errorf("%v keys stay in the queue", n)
+		}
+	})
+}
+
+// What is written beside a pass stays, and what it took away it counts once.
+func TestCollectBesideWriters(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		ctx := context.Background()
+		f := newFixture(t, s)
+		const rows = 2000
+		key := func(i int) string { return fmt.Sprintf("%04d", i) }
+		var put, gone Batch
+		for i := range rows {
+			put.Mutations = append(put.Mutations, Put(key(i), "old", Never()))
+			gone.Mutations = append(gone.Mutations, Delete(key(i)))
+		}
+		f.write(t, put)
+		f.write(t, gone)
+		f.makeDue(t)
+
+		wrote := make(chan struct{})
+		go func() {
+			defer close(wrote)
+			for i := rows - 1; i >= 0; i -= 7 {
+				f.put(t, key(i), "new")
+			}
+		}()
+		c, err := f.CollectAll(ctx, CollectOptions{Batch: 16})
+		<-wrote
+		if err != nil || c.RemovedRows > rows || c.RemovedEntries != 0 || c.DamagedRows != 0 {
+			t.Errorf("%+v, %v", c, err)
+		}
+		f.checkInvariants(t)
+		found, _, err := scanned(ctx, f, ScanOptions{})
+		if want := (rows + 6) / 7; err != nil || len(found) != want {
+			t.Errorf("%d rows are left of %d that were written, %v", len(found), want, err)
+		}
+		for _, row := range found {
+			if row.Value != "new" {
+				t.Errorf("key %s has %q", row.Key, row.Value)
+			}
+		}
+	})
+}
+
+// A pass without changes counts under snapshots and damage what one with them
+// does.
+func TestDryRunUnderSnapshots(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		ctx := context.Background()
+		f := newFixture(t, s)
+		f.put(t, "k", "1")
+		f.put(t, "d", "1")
+		f.put(t, "string", "1")
+		if _, err := f.OpenSnapshot(ctx, ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, value := range []string{"2", "3"} {
+			f.put(t, "k", value)
+		}
+		f.delete(t, "d")
+		now := f.put(t, "x", "v").Now
+		f.do(t, "ZADD", f.keys.Row("k"), 0, member("k", "older", "0"))
+		f.do(t, "DEL", f.keys.Row("string"))
+		f.do(t, "SET", f.keys.Row("string"), "x")
+		f.do(t, "ZADD", f.keys.Row("d"), 99, "\x02")
+		f.do(t, "ZADD", f.keys.Cleanup(), 1, "k", 1, "d", 1, "string", 1, "gone")
+		f.do(t, "ZADD", f.keys.SnapshotExpiry(), now-endedAfter, "ended")
+		f.do(t, "ZADD", f.keys.SnapshotBoundary(), 1, "ended")
+		want := Collected{EndedSnapshots: 1, Due: 4, RemovedEntries: 1, HeldBack: 2, DroppedVersions: 1, DamagedRows: 1}
+		for _, dry := range []bool{true, false} {
+			damaged := 0
+			got, err := f.CollectAll(ctx, CollectOptions{DryRun: dry, Batch: 3, Damaged: func(error) { damaged++ }})
+			if err != nil || got != want || damaged != 1 {
+				t.Errorf("dry run %v: %+v, %v, %d damaged, want %+v", dry, got, err, damaged, want)
+			}
 		}
 	})
 }
