@@ -2,10 +2,14 @@
 -- Everything that can refuse comes before the first change, which is the INCR.
 --
 -- KEYS  1 sequence, 2 index, 3 map, 4 cleanup, 5 snapshot-expiry,
---       6 snapshot-boundary, 7.. rows, each once
--- ARGV  1 number of conditions, 2 number of mutations, then
---       a condition: row's place in KEYS, missing|version|value, key, expected
---       a mutation:  row's place in KEYS, put|delete, key, head, expiry
+--       6 snapshot-boundary, 7.. rows, each once: those of the mutations in
+--       their order, then the others that conditions ask of
+-- ARGV  1 number of conditions, 2 number of mutations, 3 how many of the
+--       conditions ask, each of the mutation of the same number, that its row
+--       is missing: the first ones; then
+--       a mutation:  key, head, delete or the expiry of what is put
+--       another row: key
+--       another condition: row's place in KEYS, missing|version|value, expected
 --       head is the member up to its value: 0x01, array of five, key, value;
 --       expiry is never, keep, "in <ms>" or "at <ms>"
 -- Reply {applied, now, version, result..} one result a mutation:
@@ -16,8 +20,12 @@
 --       {backlog, now, place in KEYS}
 --       {expiry, now, place in KEYS}: now + retention is past the year 9999
 --
+-- Most batches that are large put rows that do not exist. For those, what is
+-- done once a row is kept to little: no table, no number read from text.
+--
 -- Uses: clock, types, writable, checks, member, snapshots
 
+local KEYS, ARGV, call = KEYS, ARGV, redis.call
 local SEQUENCE, INDEX, MAP, CLEANUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local EXPIRY, BOUNDARY = KEYS[5], KEYS[6]
 local MAX_EXPIRY = 253402300799999
@@ -25,22 +33,48 @@ local MAX_SEQUENCE = 9007199254740991
 local MAX_MEMBERS = 128
 local CLEANUP_DELAY = 1000
 local EXPIRED_DELAY = 60000
-local CHUNK = 1000
+local HEAD = 6 -- keys before the first row
+local CHUNK = 1000 -- values of one command
 
 local now, oldest
 local sequence
-local plan = {}
-local conditions, mutations = tonumber(ARGV[1]), tonumber(ARGV[2])
+local conditions, mutations, missing = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 
+-- The arguments of mutation i begin at 3 * i + 1, those of another condition i
+-- at behind + 3 * i.
+local behind = 1 + 2 * mutations + (#KEYS - HEAD) - 3 * missing
+
+-- key_of(place) is the logical key of a row.
+local function key_of(place)
+  local i = place - HEAD
+  return ARGV[i <= mutations and 3 * i + 1 or 3 + 2 * mutations + i]
+end
+
+-- in_chunks(list, first, use) calls use with the values of a list from the
+-- first on, as many at a time as a command takes.
+local function in_chunks(list, first, use)
+  for from = first, #list, CHUNK do
+    use(unpack(list, from, math.min(from + CHUNK - 1, #list)))
+  end
+end
+
+-- any_row() tells whether one of the rows exists.
+local function any_row()
+  local found = 0
+  in_chunks(KEYS, HEAD + 1, function(...) found = found + call('EXISTS', ...) end)
+  return found > 0
+end
+
+local all_new
 local members, scores = {}, {}
 
 -- newest(place) is the row's newest member, false when it has none; or nil
--- and the reply that refuses the batch. EXISTS first: most rows of an import
--- are new, and it costs a quarter of a range of nothing.
+-- and the reply that refuses the batch. EXISTS first: it costs a quarter of a
+-- range of nothing.
 local function newest(place)
   if members[place] == nil then
     members[place] = false
-    if redis.call('EXISTS', KEYS[place]) == 1 then
+    if call('EXISTS', KEYS[place]) == 1 then
       local reply = redis.pcall('ZREVRANGE', KEYS[place], '0', '0', 'WITHSCORES')
       if reply.err then
         if string.find(reply.err, 'WRONGTYPE', 1, true) then
@@ -56,9 +90,12 @@ end
 
 local records = {}
 
--- current(place, key) is the row's newest member decoded, false when it has
--- none; or nil and the reply that refuses the batch.
-local function current(place, key)
+-- current(place) is the row's newest member decoded, false when it has none;
+-- or nil and the reply that refuses the batch.
+local function current(place)
+  if all_new then
+    return false
+  end
   if records[place] ~= nil then
     return records[place]
   end
@@ -70,7 +107,7 @@ local function current(place, key)
   if record == nil then
     return nil, {'integrity', text(now), text(place), 'the newest version does not decode'}
   end
-  if record and record.key ~= key then
+  if record and record.key ~= key_of(place) then
     return nil, {'integrity', text(now), text(place), 'the newest version belongs to another key'}
   end
   records[place] = record
@@ -90,6 +127,20 @@ local function holds(kind, record, place, expected)
   end
   return record.last - record.first + 1 == #expected
     and string.sub(members[place], record.first, record.last) == expected
+end
+
+-- expiry_of(asked, record) is when a put ends that replaces a live record, or
+-- none; nil when that is past the last moment there is.
+local function expiry_of(asked, record)
+  if asked == 'never' then
+    return 0
+  end
+  if asked == 'keep' then
+    return record and record.expires or 0
+  end
+  local mode, ms = string.match(asked, '^(%a+) (%d+)$')
+  local expires = tonumber(ms) + (mode == 'in' and now or 0)
+  return expires <= MAX_EXPIRY and expires or nil
 end
 
 local function pack_uint(n)
@@ -113,6 +164,13 @@ local function pack_uint(n)
   return string.char(tag) .. bytes
 end
 
+
+-- What each mutation does: when what it puts ends, 0 for never, TOMBSTONE for
+-- a tombstone and NOTHING where a delete finds nothing; and the reply.
+local TOMBSTONE, NOTHING = -1, -2
+local expires = {}
+local reply = {'applied', 0, 0}
+
 -- check() is the reply that refuses the batch, or nil; it changes nothing.
 local function check()
   now = now_ms()
@@ -123,66 +181,59 @@ local function check()
       return {'integrity', text(now), text(place), 'it has another type'}
     end
   end
-  local first_mutation = 3 + 4 * conditions
-  for at = first_mutation, first_mutation + 5 * mutations - 1, 5 do
-    local member, refusal = newest(tonumber(ARGV[at]))
-    if member == nil then
-      return refusal
+  all_new = not any_row()
+  if not all_new then
+    for i = 1, mutations do
+      local member, refusal = newest(HEAD + i)
+      if member == nil then
+        return refusal
+      end
     end
   end
 
   -- Conditions.
-  for i = 1, conditions do
-    local at = 3 + 4 * (i - 1)
-    local place = tonumber(ARGV[at])
-    local record, refusal = current(place, ARGV[at + 2])
+  for i = all_new and missing + 1 or 1, conditions do
+    local place, kind, expected = HEAD + i, 'missing', ''
+    if i > missing then
+      local at = behind + 3 * i
+      place, kind, expected = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2]
+    end
+    local record, refusal = current(place)
     if record == nil then
       return refusal
     end
-    if not holds(ARGV[at + 1], record, place, ARGV[at + 3]) then
+    if not holds(kind, record, place, expected) then
       return write_refusal(CLEANUP) or {'conflict', text(now), text(i)}
     end
   end
 
   -- Mutated rows decode; what each mutation will do.
-  for at = first_mutation, first_mutation + 5 * mutations - 1, 5 do
-    local place, key = tonumber(ARGV[at]), ARGV[at + 2]
-    local record, refusal = current(place, key)
+  for i = 1, mutations do
+    local record, refusal = current(HEAD + i)
     if record == nil then
       return refusal
     end
-    local is_live = record and live(record, now)
-    local step = {row = KEYS[place], place = place, key = key, head = ARGV[at + 3], existed = record ~= false}
-    if ARGV[at + 1] == 'delete' then
-      step.expires = 0
-      step.tombstone = true
-      step.absent = not is_live
-      step.result = is_live and 'deleted' or 'absent'
+    local replaced = record and live(record, now) and record
+    local asked = ARGV[3 * i + 3]
+    if asked == 'delete' then
+      expires[i] = replaced and TOMBSTONE or NOTHING
+      reply[3 + i] = replaced and 'deleted' or 'absent'
+    elseif asked == 'never' and not replaced then
+      expires[i] = 0
+      reply[3 + i] = 'put 0 none'
     else
-      local mode, ms = ARGV[at + 4], nil
-      if mode ~= 'never' and mode ~= 'keep' then
-        mode, ms = string.match(mode, '^(%a+) (%d+)$')
+      local ends = expiry_of(asked, replaced)
+      if not ends then
+        return {'expiry', text(now), text(HEAD + i)}
       end
-      if mode == 'in' then
-        step.expires = now + tonumber(ms)
-      elseif mode == 'at' then
-        step.expires = tonumber(ms)
-      elseif mode == 'keep' and is_live then
-        step.expires = record.expires
-      else
-        step.expires = 0
-      end
-      if mode ~= 'keep' and step.expires > MAX_EXPIRY then
-        return {'expiry', text(now), text(place)}
-      end
-      step.result = 'put ' .. text(step.expires) .. ' ' .. (is_live and text(record.expires) or 'none')
+      expires[i] = ends
+      reply[3 + i] = 'put ' .. text(ends) .. ' ' .. (replaced and text(replaced.expires) or 'none')
     end
-    plan[#plan + 1] = step
   end
 
   -- The counter.
-  local counter = redis.call('GET', SEQUENCE)
-  if not counter and redis.call('EXISTS', INDEX) == 1 then
+  local counter = call('GET', SEQUENCE)
+  if not counter and call('EXISTS', INDEX) == 1 then
     return {'integrity', text(now), '1', 'the counter is missing: versions would be used twice'}
   end
   local last = counter_value(counter or '0')
@@ -190,19 +241,22 @@ local function check()
     return {'integrity', text(now), '1', 'the counter is no integer below 2^53'}
   end
   sequence = last + 1
-  for _, step in ipairs(plan) do
-    if step.existed and scores[step.place] >= sequence then
-      return {'integrity', text(now), '1', 'the counter is behind the versions of a row'}
+  if not all_new then
+    for i = 1, mutations do
+      if scores[HEAD + i] and scores[HEAD + i] >= sequence then
+        return {'integrity', text(now), '1', 'the counter is behind the versions of a row'}
+      end
     end
   end
 
   -- Backlog.
   oldest = horizon(EXPIRY, BOUNDARY, now)
-  if oldest then
-    for _, step in ipairs(plan) do
-      if step.existed and not step.absent
-        and redis.call('ZCARD', step.row) - below(step.row, oldest) >= MAX_MEMBERS then
-        return {'backlog', text(now), text(step.place)}
+  if oldest and not all_new then
+    for i = 1, mutations do
+      local row = KEYS[HEAD + i]
+      if members[HEAD + i] and expires[i] ~= NOTHING
+        and call('ZCARD', row) - below(row, oldest) >= MAX_MEMBERS then
+        return {'backlog', text(now), text(HEAD + i)}
       end
     end
   end
@@ -221,48 +275,58 @@ end
 drop_ended(EXPIRY, BOUNDARY, now)
 
 local version = text(sequence)
-local packed_version = string.char(0xa0 + #version) .. version
+local tail = string.char(0xa0 + #version) .. version
+local lasting = tail .. '\0\194'
+reply[2], reply[3] = text(now), version
 local index, map, settled, due, due_soon = {}, {}, {}, {}, {}
-local reply = {'applied', text(now), version}
-for _, step in ipairs(plan) do
-  reply[#reply + 1] = step.result
-  if not step.absent then
-    local member = step.head .. packed_version .. pack_uint(step.expires) .. (step.tombstone and '\195' or '\194')
-    redis.call('ZADD', step.row, version, member)
-    local count = 1
-    if step.existed and oldest then
-      local dropped = below(step.row, oldest)
-      if dropped > 0 then
-        redis.call('ZREMRANGEBYRANK', step.row, 0, dropped - 1)
-      end
-      count = redis.call('ZCARD', step.row)
-    elseif step.existed then
-      redis.call('ZREMRANGEBYRANK', step.row, 0, -2)
+local written = 0
+
+-- trim(row) drops what nothing can read any more below the member that was
+-- just added, and is how many are left.
+local function trim(row)
+  if not oldest then
+    call('ZREMRANGEBYRANK', row, 0, -2)
+    return 1
+  end
+  local dropped = below(row, oldest)
+  if dropped > 0 then
+    call('ZREMRANGEBYRANK', row, 0, dropped - 1)
+  end
+  return call('ZCARD', row)
+end
+
+for i = 1, mutations do
+  local ends = expires[i]
+  if ends ~= NOTHING then
+    local row, key = KEYS[HEAD + i], ARGV[3 * i + 1]
+    local rest = lasting
+    if ends == TOMBSTONE then
+      rest = tail .. '\0\195'
+    elseif ends > 0 then
+      rest = tail .. pack_uint(ends) .. '\194'
     end
-    index[#index + 1] = '0'
-    index[#index + 1] = step.key
-    map[#map + 1] = step.key
-    map[#map + 1] = step.row
-    if count > 1 or step.tombstone or (step.expires > 0 and step.expires <= now) then
+    call('ZADD', row, version, ARGV[3 * i + 2] .. rest)
+    local count = members[HEAD + i] and trim(row) or 1
+    index[2 * written + 1], index[2 * written + 2] = '0', key
+    map[2 * written + 1], map[2 * written + 2] = key, row
+    written = written + 1
+    if count > 1 or ends == TOMBSTONE or (ends > 0 and ends <= now) then
       due_soon[#due_soon + 1] = text(now + CLEANUP_DELAY)
-      due_soon[#due_soon + 1] = step.key
-    elseif step.expires > 0 then
-      due[#due + 1] = text(step.expires + EXPIRED_DELAY)
-      due[#due + 1] = step.key
+      due_soon[#due_soon + 1] = key
+    elseif ends > 0 then
+      due[#due + 1] = text(ends + EXPIRED_DELAY)
+      due[#due + 1] = key
     else
-      settled[#settled + 1] = step.key
+      settled[#settled + 1] = key
     end
   end
 end
 
-local function in_chunks(list, call)
-  for from = 1, #list, CHUNK do
-    call(unpack(list, from, math.min(from + CHUNK - 1, #list)))
-  end
+in_chunks(index, 1, function(...) call('ZADD', INDEX, ...) end)
+in_chunks(map, 1, function(...) call('HSET', MAP, ...) end)
+if #settled > 0 and call('EXISTS', CLEANUP) == 1 then
+  in_chunks(settled, 1, function(...) call('ZREM', CLEANUP, ...) end)
 end
-in_chunks(index, function(...) redis.call('ZADD', INDEX, ...) end)
-in_chunks(map, function(...) redis.call('HSET', MAP, ...) end)
-in_chunks(settled, function(...) redis.call('ZREM', CLEANUP, ...) end)
-in_chunks(due, function(...) redis.call('ZADD', CLEANUP, ...) end)
-in_chunks(due_soon, function(...) redis.call('ZADD', CLEANUP, 'LT', ...) end)
+in_chunks(due, 1, function(...) call('ZADD', CLEANUP, ...) end)
+in_chunks(due_soon, 1, function(...) call('ZADD', CLEANUP, 'LT', ...) end)
 return reply

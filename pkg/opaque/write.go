@@ -74,33 +74,52 @@ func (b Batch) fenced() bool {
 
 // call lays a batch out for the script opaque_write.
 func (s *Store) call(b Batch) luascripts.Call {
-	keys := []string{
+	keys := make([]string, 0, batchKeys+len(b.Mutations)+len(b.Conditions))
+	keys = append(keys,
 		s.keys.Sequence(), s.keys.Index(), s.keys.Map(), s.keys.Cleanup(),
-		s.keys.SnapshotExpiry(), s.keys.SnapshotBoundary(),
-	}
-	places := make(map[string]int, len(b.Conditions)+len(b.Mutations))
-	place := func(key string) int {
-		if _, known := places[key]; !known {
-			keys = append(keys, s.keys.Row(key))
-			places[key] = len(keys)
-		}
-		return places[key]
-	}
-	args := make([]any, 0, 2+4*len(b.Conditions)+5*len(b.Mutations))
-	args = append(args, len(b.Conditions), len(b.Mutations))
-	for _, c := range b.Conditions {
-		args = append(args, place(c.Key), string(c.Kind), c.Key, c.expected())
+		s.keys.SnapshotExpiry(), s.keys.SnapshotBoundary())
+	missing := b.missing()
+	args := make([]any, 0, 3+4*len(b.Conditions)+3*len(b.Mutations))
+	args = append(args, len(b.Conditions), len(b.Mutations), missing)
+	places := make(map[string]int, len(b.Mutations)+len(b.Conditions))
+	row := func(key string) {
+		keys = append(keys, s.keys.Row(key))
+		places[key] = len(keys)
 	}
 	for _, m := range b.Mutations {
-		value := m.Value
+		row(m.Key)
+		value, ends := m.Value, m.Expiry.arg()
 		if m.Kind == KindDelete {
-			value = ""
+			value, ends = "", "delete"
 		}
 		head := appendHead(make([]byte, 0, len(m.Key)+len(value)+12), m.Key, value)
-		args = append(args, place(m.Key), string(m.Kind), m.Key, head, m.Expiry.arg())
+		args = append(args, m.Key, head, ends)
+	}
+	for _, c := range b.Conditions {
+		if _, known := places[c.Key]; !known {
+			row(c.Key)
+			args = append(args, c.Key)
+		}
+	}
+	for _, c := range b.Conditions[missing:] {
+		args = append(args, places[c.Key], string(c.Kind), c.expected())
 	}
 	return luascripts.Call{Script: luascripts.Must("opaque_write"), Keys: keys, Args: args}
 }
+
+// missing is how many conditions ask, each of the mutation of the same number,
+// that its row is missing: all of a batch that only creates.
+func (b Batch) missing() int {
+	for i, c := range b.Conditions {
+		if c.Kind != KindMissing || i == len(b.Mutations) || b.Mutations[i].Key != c.Key {
+			return i
+		}
+	}
+	return len(b.Conditions)
+}
+
+// batchKeys is how many keys stand before those of the rows.
+const batchKeys = 6
 
 func (s *Store) run(ctx context.Context, call luascripts.Call) ([]string, error) {
 	reply, err := call.Script.Run(ctx, s.rdb, call.Keys, call.Args...).StringSlice()
