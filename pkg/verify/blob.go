@@ -45,12 +45,17 @@ type blobChecks struct {
 // suspect is a manifest to be looked at again.
 type suspect struct {
 	reference string
+	which     identity
 	since     time.Time
+	looks     int
 }
 
 const (
 	// settling is how long a payload may be on its way in or out.
 	settling = time.Second
+	// maxLooks is how often a manifest is looked at that is another one each
+	// time.
+	maxLooks = 4
 	// maxSuspects is how many manifests wait at most to be looked at again.
 	maxSuspects = 1000
 )
@@ -76,17 +81,24 @@ func (b *blobChecks) run(ctx context.Context) error {
 	return b.lookAgain(ctx)
 }
 
-// lookAgain looks at the suspects again, each when it had time to settle.
+// lookAgain looks at the suspects again, each when it had time to settle. One
+// that was stored anew meanwhile is given time once more.
 func (b *blobChecks) lookAgain(ctx context.Context) error {
-	for _, s := range b.suspects {
+	for len(b.suspects) > 0 {
+		s := b.suspects[0]
+		b.suspects = b.suspects[1:]
 		select {
 		case <-time.After(time.Until(s.since.Add(settling))):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		faults, err := b.manifest(ctx, s.reference)
+		faults, which, err := b.manifest(ctx, s.reference)
 		if err != nil {
 			return err
+		}
+		if len(faults) > 0 && !which.same(s.which) {
+			b.suspect(suspect{s.reference, which, time.Now(), s.looks + 1})
+			continue
 		}
 		for _, f := range faults {
 			if err := b.found(b.at(f.code, s.reference, f.expected, f.found)); err != nil {
@@ -94,8 +106,13 @@ func (b *blobChecks) lookAgain(ctx context.Context) error {
 			}
 		}
 	}
-	b.suspects = b.suspects[:0]
 	return nil
+}
+
+func (b *blobChecks) suspect(s suspect) {
+	if s.looks < maxLooks {
+		b.suspects = append(b.suspects, s)
+	}
 }
 
 func (b *blobChecks) at(code Code, reference, expected, found string) Finding {
@@ -145,9 +162,9 @@ func (b *blobChecks) blob(ctx context.Context, info blob.Info) error {
 	case stat.Frame == nil || stat.Frame.Manifest == nil:
 		return nil
 	}
-	faults, err := b.manifest(ctx, info.Reference)
+	faults, which, err := b.manifest(ctx, info.Reference)
 	if len(faults) > 0 {
-		b.suspects = append(b.suspects, suspect{info.Reference, time.Now()})
+		b.suspect(suspect{info.Reference, which, time.Now(), 1})
 	}
 	return err
 }

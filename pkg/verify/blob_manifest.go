@@ -30,37 +30,51 @@ const (
 	outlived = 60_000
 )
 
-// manifest returns what is wrong with the manifest that a blob holds. It was
-// there, and the same, before its chunks were read and afterwards.
-func (b *blobChecks) manifest(ctx context.Context, reference string) ([]fault, error) {
+// manifest returns what is wrong with the manifest that a blob holds, and which
+// it is. It was there, and the same, before its chunks were read and afterwards.
+func (b *blobChecks) manifest(ctx context.Context, reference string) ([]fault, identity, error) {
 	stat, err := b.stat(ctx, reference)
 	for range tries {
 		if err != nil || stat.Damage != nil || stat.Frame == nil || stat.Frame.Manifest == nil {
-			return nil, err
+			return nil, identity{}, err
 		}
-		m := stat.Frame.Manifest
-		faults, err := b.compare(ctx, m)
+		faults, err := b.compare(ctx, stat.Frame.Manifest)
 		if err != nil || len(faults) == 0 {
-			return nil, err
+			return nil, identity{}, err
 		}
+		before := identityOf(stat)
 		if stat, err = b.stat(ctx, reference); err != nil {
-			return nil, err
+			return nil, identity{}, err
 		}
-		if sameManifest(m, stat.Frame) {
-			return slices.DeleteFunc(faults, func(f fault) bool {
+		if after := identityOf(stat); after.same(before) {
+			faults = slices.DeleteFunc(faults, func(f fault) bool {
 				return f.code == BlobManifestMissing && stat.ExpiresAt > 0 && stat.ExpiresAt-stat.Now < outlived
-			}), nil
+			})
+			return faults, after, nil
 		}
 	}
-	return nil, nil
+	return nil, identity{}, nil
 }
 
-func sameManifest(m *blob.Manifest, frame *blob.Frame) bool {
-	if frame == nil || frame.Manifest == nil {
-		return false
+// identity tells a manifest from one that is stored in its place later, were it
+// for the same payload.
+type identity struct {
+	sha256    [sha256.Size]byte
+	expiresAt int64
+}
+
+func identityOf(stat blob.Stat) identity {
+	if stat.Frame == nil || stat.Frame.Manifest == nil {
+		return identity{}
 	}
-	other := frame.Manifest
-	return m.TotalLength == other.TotalLength && m.CRC32C == other.CRC32C && m.SHA256 == other.SHA256 && slices.Equal(m.Chunks, other.Chunks)
+	return identity{stat.Frame.Manifest.SHA256, stat.ExpiresAt}
+}
+
+// same compares with room for what a clock and a time to live, read one after
+// the other, differ by.
+func (i identity) same(other identity) bool {
+	apart := i.expiresAt - other.expiresAt
+	return i.sha256 == other.sha256 && max(apart, -apart) < settling.Milliseconds()/2
 }
 
 // compare holds a manifest against its chunks. Of each kind there is one fault,

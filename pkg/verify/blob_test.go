@@ -288,6 +288,39 @@ func TestBlobsAtTheirEnd(t *testing.T) {
 	})
 }
 
+// What is suspicious is looked at again when all else was. Between the two
+// looks, a payload may come to be whole, or another one that is not.
+func TestBlobsLooksAgain(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		f := newBlobField(t, s.Client(t), s.Prefix(t))
+		var damaged []manifest
+		for _, name := range []string{"arriving", "leaving", "replaced", "renewed"} {
+			m := f.payload(name, 1000)
+			f.rdb.Del(t.Context(), f.store.Key(m.frame.Chunks[0].Reference))
+			damaged = append(damaged, m)
+		}
+		blobs := f.rdb.DBSize(t.Context()).Val()
+		got := f.verify(verify.Options{Progress: func(n int64) {
+			if n != blobs {
+				return
+			}
+			f.store3(damaged[0])
+			f.rdb.Del(t.Context(), f.store.Key("leaving"))
+			f.put("replaced", manifestFrame(newManifest("replaced", 1001).frame), time.Hour)
+			f.rdb.PExpire(t.Context(), f.store.Key("renewed"), 2*time.Hour)
+		}})
+		for _, text := range []string{"blob-manifest-missing replaced", "blob-manifest-chunk replaced", "blob-manifest-missing renewed"} {
+			if _, ok := got[text]; !ok {
+				t.Errorf("%s was not found", text)
+			}
+		}
+		if len(got) != 3 {
+			t.Errorf("found %v", got)
+		}
+	})
+}
+
 // Beside writers, who store a payload chunk by chunk and delete it so, nothing
 // is found.
 func TestBlobsBesideWriters(t *testing.T) {
