@@ -43,7 +43,7 @@ func exitCodes() []exitCode {
 		{exitConflict, "conflict", "a condition was false, a token or blob differs; nothing changed"},
 		{exitExpired, "expired", "the cursor or snapshot is gone"},
 		{exitRefused, "refused", "backlog, snapshot capacity, out of memory, read-only or permission; nothing changed"},
-		{exitIntegrity, "integrity", "corrupt or foreign data; a check of doctor failed, or verify left findings"},
+		{exitIntegrity, "integrity", "corrupt or foreign data; a check of doctor failed, verify left findings, or diff found differences"},
 		{exitUnavailable, "unavailable", "cannot connect, loading, cluster down, busy, or timed out before anything was sent; worth a retry"},
 		{exitUnknown, "unknown", "a write was sent and its answer lost, or the server stopped its script midway; the message says how to find out"},
 		{exitPartial, "partial", "a bulk command stopped midway; what was done is counted and where to resume is printed"},
