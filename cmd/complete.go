@@ -42,6 +42,7 @@ func addCompletions(root *cobra.Command, f *Factory) {
 	})
 	complete(root, f, keyCandidates, 1, "put", "history", "scan", "stats")
 	complete(root, f, keyCandidates, opaque.MaxBatchKeys, "read", "delete")
+	complete(root, f, inspectCandidates, opaque.MaxBatchKeys, "inspect")
 	complete(root, f, scriptCandidates, 1, "scripts show")
 	complete(root, f, contextCandidates, 1, "config use", "config show")
 	complete(root, f, settingCandidates, 1, "config set")
