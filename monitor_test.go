@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"bufio"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +18,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
+	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
+	"github.com/keyspacectl/keyspacectl/pkg/legacy"
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -90,6 +93,8 @@ func runAll(t *testing.T, server testserver.Server) {
 		"warm list s", "warm list s --payload", "warm read s 1", "warm segments",
 		"warm list s --columns token", "warm delete s 1 --expect LAST",
 		"inspect app:{zlink-location-v3}:opaque:index", "inspect --logical a",
+		"put a 4", "scan --page --page-size 1", "put a 5", "snapshot list --held",
+		"prefixes", "stats", "export", "diff --left-prefix other",
 		"scripts load", "doctor",
 	} {
 		args := strings.Fields("--prefix app " + strings.Replace(line, "LAST", last, 1))
@@ -138,8 +143,8 @@ func runRepairs(t *testing.T, server testserver.Server) {
 	}
 }
 
-// runRare runs what commands run only when a scan takes half a minute, or a
-// server refuses MULTI.
+// runRare runs what commands run only when a scan takes half a minute, a
+// server refuses MULTI, or data of an older layout is there.
 func runRare(t *testing.T, client *redis.Client) {
 	t.Helper()
 	store, err := opaque.New(client, "app")
@@ -148,6 +153,10 @@ func runRare(t *testing.T, client *redis.Client) {
 	}
 	if err := store.RenewSnapshot(t.Context(), "none"); !errors.Is(err, storeerr.Expired) {
 		t.Errorf("renewing: %v", err)
+	}
+	old := "app:opaque:" + hex.EncodeToString([]byte("key"))
+	if _, err := legacy.Read(t.Context(), client, legacy.Key{RedisKey: old, Name: keyspace.Identify(old)}); err != nil {
+		t.Error(err)
 	}
 	if err := luascripts.Must("blob_read").Run(t.Context(), client, []string{"none"}).Err(); err != nil {
 		t.Error(err)
