@@ -64,15 +64,16 @@ local function collect(row, key)
     forget(key)
     return 'vanished'
   end
+  -- Below a version that does not decode stand good ones, to be mended with.
+  local record = decode(redis.call('ZREVRANGE', row, 0, 0)[1])
+  if not record or record.key ~= key then
+    return 'damaged'
+  end
   if oldest then
     local dropped = below(row, oldest)
     drop_oldest(row, dropped)
     due_again(key, now + CLEANUP_DELAY)
     return 'held ' .. text(dropped)
-  end
-  local record = decode(redis.call('ZREVRANGE', row, 0, 0)[1])
-  if not record or record.key ~= key then
-    return 'damaged'
   end
   if record.tombstone or (record.expires > 0 and record.expires + EXPIRED_DELAY <= now) then
     redis.call('DEL', row)

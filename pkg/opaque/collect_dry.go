@@ -90,7 +90,7 @@ func (f foresight) unread(ctx context.Context, keys []string) ([]*redis.IntCmd, 
 func (f foresight) becomes(row Surveyed, damage error) string {
 	m := row.Newest
 	switch {
-	case damage != nil && (row.Versions == 0 || f.oldest == ""):
+	case damage != nil:
 		return "damaged"
 	case row.Versions == 0:
 		return "vanished"
