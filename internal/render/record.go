@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/keyspacectl/keyspacectl/internal/keyformat"
@@ -41,7 +42,12 @@ func (r *Record) Value(name, v string) { r.bytes(name, v, showValue) }
 
 func (r *Record) bytes(name, v string, show func(Format, string) string) {
 	if c := r.cell(name); c != nil {
-		*c = cell{text: show(r.options.Format, v), kind: text}
+		shown := show(r.options.Format, v)
+		if r.options.Format == Table {
+			// Rows are gathered, and a part of a value would keep the whole of it.
+			shown = strings.Clone(shown)
+		}
+		*c = cell{text: shown, kind: text}
 		return
 	}
 	if utf8.ValidString(v) {

@@ -67,6 +67,33 @@ func TestVersionsOfManyMembers(t *testing.T) {
 	})
 }
 
+// Sizes come whole, too, whatever a page holds.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		f := newFixture(t, s)
+		f.put(t, "small", "v")
+		const versions = 30
+		large := strings.Repeat("x", MaxValueBytes)
+		for i := range versions {
+			f.do(t, "ZADD", f.keys.Row("large"), i/7*10, member("large", large, fmt.Sprintf("%02d", i)))
+		}
+		f.do(t, "SET", f.keys.Row("string"), "x")
+		got, err := f.Sizes(context.Background(), "small", "large", "none", "string", "small")
+		if err != nil || len(got) != 5 || len(got[1]) != versions || len(got[2])+len(got[3]) != 0 {
+			t.Fatalf("%v, %v", got, err)
+		}
+		for i, v := range got[1] {
+			if want := (VersionSize{float64(i / 7 * 10), int64(len(member("large", large, "00")))}); v != want {
+				t.Errorf("version %d: %+v, want %+v", i, v, want)
+			}
+		}
+		if want := (VersionSize{1, int64(len(member("small", "v", "1")))}); len(got[4]) != 1 || got[0][0] != want || got[4][0] != want {
+			t.Errorf("small: %+v and %+v, want %+v", got[0], got[4], want)
+		}
+	})
+}
+
 func TestVersionsRefuses(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, testserver.Embedded(t))

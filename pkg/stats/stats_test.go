@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -297,4 +298,49 @@ func TestLargestOfMany(t *testing.T) {
 	if len(got.Largest) != 20 {
 		t.Errorf("%d are named", len(got.Largest))
 	}
+}
+
+// Beside writers and collection nothing is told that is not so.
+func TestBesideWriters(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		f := newFixture(t, s)
+		const still = 300
+		var rows []opaque.Mutation
+		for i := range still {
+			rows = append(rows, opaque.Put(fmt.Sprintf("still/%04d", i), "v", opaque.Never()))
+		}
+		f.write(t, rows...)
+		stop := make(chan struct{})
+		var writers sync.WaitGroup
+		for w := range 2 {
+			writers.Go(func() {
+				for i := 0; ; i++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					key := fmt.Sprintf("moving/%d/%d", w, i%50)
+					f.write(t, opaque.Put(key, bytes(i%100), opaque.Never()))
+					f.write(t, opaque.Delete(key))
+					if _, err := f.Opaque.CollectAll(context.Background(), opaque.CollectOptions{}); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for range 3 {
+			report := f.look(t, stats.Options{Damaged: func(err error) { t.Error(err) }})
+			if report.Opaque.Rows.Live < still || report.Opaque.Rows.Live > still+100 || report.Opaque.Rows.Damaged > 0 {
+				t.Errorf("%+v", report.Opaque.Rows)
+			}
+			if got := f.look(t, stats.Options{Prefix: "still/"}).Opaque.Rows; got != (stats.Rows{Live: still}) {
+				t.Errorf("of the rows that nobody writes: %+v", got)
+			}
+		}
+		close(stop)
+		writers.Wait()
+	})
 }
