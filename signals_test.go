@@ -82,7 +82,7 @@ func TestSignalEndsWatching(t *testing.T) {
 		}
 		p.signal(os.Interrupt)
 		p.ends(130)
-		p.says("error: interrupted\n")
+		p.says(`{"code":130,"kind":"interrupted","message":"interrupted","hint":null}` + "\n")
 	})
 }
 

@@ -31,7 +31,8 @@ to a quarantine beside the store, and nothing else of the row. What takes data
 away from applications is mended only where its code is named by --destroy.
 --dry-run prints the same plan and writes nothing.
 
-The status is 7 when findings are left that are as bad as --fail-on says.
+The status is 7 when findings are left that are as bad as --fail-on says, and 3
+when the prefix has no store.
 --list-codes prints what each code means, and how it is mended.`,
 		Example: `  keyspacectl verify
   keyspacectl verify --store opaque --fail-on warning -o json
@@ -134,6 +135,9 @@ func (o *verifyOptions) run(ctx context.Context, f *Factory, failOn verify.Sever
 	progress.Stop()
 	if err := out.End(); err != nil {
 		return err
+	}
+	if s.checked == 0 && s.found == 0 {
+		return storeerr.New(storeerr.NotFound, "there is no store of prefix %q", o.Prefix).WithHint("`keyspacectl prefixes` lists those that the server holds")
 	}
 	f.note("%s", s)
 	return s.err()

@@ -211,7 +211,8 @@ func TestRights(t *testing.T) {
 
 	c = user(t, s, "elsewhere", "~other:* +@all -get")
 	checkResults(t, run(t, c, doctor.Options{Stores: []doctor.Store{doctor.Blob}}), noCluster,
-		"acl-blob-reads failed: lacks +get", "acl-blob-writes failed: lacks +get", "acl-blob-verify failed: lacks +get")
+		"acl-blob-reads failed: lacks +get", "acl-blob-writes failed: lacks +get", "acl-blob-verify failed: lacks +get",
+		"acl-inspect failed: lacks +get")
 }
 
 // Nothing is written, and no key looked at.

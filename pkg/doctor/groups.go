@@ -113,7 +113,7 @@ func Groups() []Group {
 // opaqueVerify are the commands that the checks of the versioned store send.
 func opaqueVerify() []string {
 	return []string{
-		"EXISTS", "GET", "HMGET", "HSCAN", "PTTL", "SCAN", "TIME", "TYPE", "ZCARD", "ZMSCORE", "ZRANDMEMBER", "ZREVRANGEBYSCORE", "ZSCAN",
+		"EXISTS", "GET", "HMGET", "HSCAN", "PTTL", "SCAN", "TIME", "TYPE", "ZCARD", "ZMSCORE", "ZREVRANGE", "ZREVRANGEBYSCORE", "ZSCAN",
 	}
 }
 

@@ -1,12 +1,12 @@
 -- opaque_repair_quarantine: moves members out of a row, with their scores, to
--- its quarantine: those that do not decode, or those of other keys, or all but
--- the newest of each version. A row of another type is renamed as a whole.
+-- its quarantine: those that do not decode, or those of the older layout without
+-- a format tag, or those of other keys, or all but the newest of each version. A row of another type is renamed as a whole.
 -- What remains keeps its entries, with one in the cleanup queue where it needs
 -- one; where nothing remains they go.
 --
 -- KEYS  1 row, 2 quarantine, 3 index, 4 map, 5 cleanup
 -- ARGV  1 key, empty where it is not known
---       2 undecodable|foreign|repeated|type: what to move
+--       2 undecodable|older|foreign|repeated|type: what to move
 --       3 members that it looks at, at most
 -- Reply sound | repaired <what was moved> | more <members moved> | refused <reason>
 --
@@ -49,10 +49,12 @@ elseif wrong_type(QUARANTINE, 'zset') then
   return 'refused the quarantine of the row is no sorted set'
 end
 
+local OLDER = 0x95 -- the first byte of the older layout
 local versions = {}
-local function unwanted(record)
-  if what == 'undecodable' then
-    return not record
+local function unwanted(member)
+  local record = decode(member)
+  if what == 'undecodable' or what == 'older' then
+    return not record and (string.byte(member) == OLDER) == (what == 'older')
   elseif not record then
     return false
   elseif what == 'foreign' then
@@ -66,7 +68,7 @@ end
 -- One member at a time: a row may hold a hundred values of a megabyte.
 local count, moved = redis.call('ZCARD', ROW), {}
 for rank = 0, math.min(count, limit) - 1 do
-  if unwanted(decode(redis.call('ZREVRANGE', ROW, text(rank), text(rank))[1])) then
+  if unwanted(redis.call('ZREVRANGE', ROW, text(rank), text(rank))[1]) then
     moved[#moved + 1] = rank
   end
 end

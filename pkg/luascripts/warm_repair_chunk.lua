@@ -1,6 +1,6 @@
 -- warm_repair_chunk: makes an end of one damage of a chunk: gives it a new token
--- where it has none; removes it, with its entry in the index, where it has no
--- payload or is no hash.
+-- where it has none, and its entry in the index; removes it, with that entry,
+-- where it has no payload or is no hash.
 --
 -- KEYS  1 chunk, 2 index
 -- ARGV  1 number of the chunk, 2 type|payload|token, 3 new token
@@ -24,11 +24,18 @@ elseif kind ~= 'hash' then
 elseif redis.call('HEXISTS', CHUNK, damage == 'token' and 't' or 'b') == 1 then
   return 'sound'
 end
-if damage == 'token' then
-  return first(redis.pcall('HSET', CHUNK, 't', token)) or 'repaired'
-end
 if wrong_type(INDEX, 'zset') then
   return 'refused the index is no sorted set'
+end
+if damage == 'token' then
+  local refusal = first(redis.pcall('HSET', CHUNK, 't', token))
+  if refusal then
+    return refusal
+  end
+  if redis.call('HEXISTS', CHUNK, 'b') == 1 then
+    redis.call('ZADD', INDEX, chunk, chunk)
+  end
+  return 'repaired'
 end
 local refusal = first(redis.pcall('DEL', CHUNK))
 if refusal then

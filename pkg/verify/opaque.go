@@ -38,9 +38,8 @@ type opaqueVerifier struct {
 	prefix string
 	keys   opaque.Keys
 
-	older    bool                  // most rows are of the layout without a tag
 	rows     int64                 // rows found
-	top      float64               // the highest score of a version that decodes
+	top      float64               // the highest score of a version
 	topRow   string                // the row that has it
 	topKey   string                // and its logical key
 	nameless map[[32]byte]struct{} // SHA-256 of rows whose versions do not tell their key
@@ -50,7 +49,7 @@ type opaqueVerifier struct {
 // nothing names, entries of each kind without a row.
 func (v *opaqueVerifier) run(ctx context.Context) error {
 	for _, walk := range []func(context.Context) error{
-		v.sample, v.poison, v.bookkeeping, v.snapshots, v.keyspace, v.counter,
+		v.poison, v.bookkeeping, v.snapshots, v.keyspace, v.counter,
 		v.walkIndex, v.walkMap, v.walkCleanup, v.leftNameless,
 	} {
 		err := walk(ctx)

@@ -4,8 +4,9 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -41,39 +42,11 @@ func (v *opaqueVerifier) bookkeeping(ctx context.Context) error {
 	return nil
 }
 
-// sample tells whether most rows are of the layout without a format tag. Its
-// drivers live well with them, so that nothing of it is put aside.
-func (v *opaqueVerifier) sample(ctx context.Context) error {
-	const size = 64
-	keys, err := v.rdb.ZRandMember(ctx, v.keys.Index(), size).Result()
-	if isWrongType(err) || len(keys) == 0 && err == nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(keys))
-	for i, key := range keys {
-		names[i] = v.keys.Row(key)
-	}
-	rows, err := v.readRows(ctx, names)
-	if err != nil {
-		return err
-	}
-	older := 0
-	for _, r := range rows {
-		if slices.ContainsFunc(r.versions, func(z version) bool { return z.err != nil && z.first == olderTag }) {
-			older++
-		}
-	}
-	v.older = 2*older > len(rows)
-	return nil
-}
-
-// note remembers the highest score of the versions that decode.
+// note remembers the highest score of a row. One that does not decode was
+// issued as well.
 func (v *opaqueVerifier) note(r *row) {
 	for _, z := range r.versions {
-		if z.err == nil && z.score > v.top {
+		if z.score > v.top && isSequence(z.score) {
 			v.top, v.topRow, v.topKey = z.score, r.redisKey, r.key
 		}
 	}
@@ -92,6 +65,9 @@ func (v *opaqueVerifier) counter(ctx context.Context) error {
 	above := fmt.Sprintf("the row %s has score %s", v.topRow, formatScore(v.top))
 	f := func(code Code, found string) error {
 		f := v.finding(code, v.keys.Sequence(), v.topKey, "at least "+formatScore(v.top)+": "+above, "%s", found)
+		if atEnd(r.counter.text) {
+			return v.found(f)
+		}
 		return v.found(f.mended(v.script("opaque_repair_counter", []string{v.keys.Sequence(), v.topRow, v.keys.SnapshotBoundary()})))
 	}
 	counter, ok := parseCounter(r.counter)
@@ -104,6 +80,12 @@ func (v *opaqueVerifier) counter(ctx context.Context) error {
 		return f(OpaqueCounterBehind, r.counter.text)
 	}
 	return nil
+}
+
+// atEnd tells whether a counter can count no further. It is never lowered.
+func atEnd(counter string) bool {
+	n, err := strconv.ParseUint(counter, 10, 64)
+	return err == nil && n >= 1<<53-1 || errors.Is(err, strconv.ErrRange)
 }
 
 // isWrongType tells a reply that a key is of another type from other errors.

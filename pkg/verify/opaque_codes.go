@@ -5,6 +5,7 @@ package verify
 // The codes of the versioned store.
 const (
 	OpaquePoisonRow        Code = "opaque-poison-row"
+	OpaquePoisonOlder      Code = "opaque-poison-older-layout"
 	OpaqueCounterMissing   Code = "opaque-counter-missing"
 	OpaqueCounterInvalid   Code = "opaque-counter-invalid"
 	OpaqueCounterBehind    Code = "opaque-counter-behind"
@@ -15,6 +16,7 @@ const (
 	OpaqueMemberBody       Code = "opaque-member-body"
 	OpaqueMemberOlder      Code = "opaque-member-older-layout"
 	OpaqueMemberKey        Code = "opaque-member-key"
+	OpaqueScore            Code = "opaque-score"
 	OpaqueVersionAhead     Code = "opaque-version-above-counter"
 	OpaqueVersionTwice     Code = "opaque-version-twice"
 	OpaqueScoreTwice       Code = "opaque-score-twice"
@@ -42,12 +44,14 @@ const (
 func opaqueCodes() []Entry {
 	const (
 		quarantine = "moves the members that do not decode, and only those, to the quarantine of the row, with their scores"
+		older      = "moves the versions of the older layout to the quarantine of the row, with their scores: their drivers lose them"
 		fromRow    = "makes the entry again from the row"
 		dropEntry  = "drops the entry, if there still is no row"
 		snapshot   = "ends the snapshot: takes away what is left of its records"
 	)
 	return []Entry{
 		{OpaquePoisonRow, StoreOpaque, Critical, "the newest version of a row does not decode, and the row is due for collection: every write and every new scan of the other drivers fails while no snapshot is open", Safe, quarantine},
+		{OpaquePoisonOlder, StoreOpaque, Critical, "the newest version of a row is of the older layout without a format tag, and the row is due for collection: every write and every new scan of the drivers of the current layout fails while no snapshot is open", Named, older},
 		{OpaqueCounterMissing, StoreOpaque, Critical, "there are rows and no counter: what other drivers write next is invisible", Safe, "sets the counter to the highest score of any row"},
 		{OpaqueCounterInvalid, StoreOpaque, Critical, "the counter is no integer below 2^53: every write fails", Safe, "sets the counter to the highest score of any row; one of 2^53 or more is left alone"},
 		{OpaqueCounterBehind, StoreOpaque, Critical, "the counter is lower than the score of a row: what other drivers write there next is invisible", Safe, "raises the counter to the highest score of any row"},
@@ -56,8 +60,9 @@ func opaqueCodes() []Entry {
 		{OpaqueRowType, StoreOpaque, Error, "a row is no sorted set: reads and writes of its key fail, and scans of other drivers that reach it", Safe, "renames the key to the quarantine of the row"},
 		{OpaqueMemberTag, StoreOpaque, Error, "a version begins with no known format tag", Safe, quarantine},
 		{OpaqueMemberBody, StoreOpaque, Error, "a version has the format tag, and its body does not decode", Safe, quarantine},
-		{OpaqueMemberOlder, StoreOpaque, Error, "a version is of the older layout without a format tag", Safe, quarantine + "; where most rows are of that layout they are left alone, for `migrate`"},
+		{OpaqueMemberOlder, StoreOpaque, Error, "a version is of the older layout without a format tag", Named, older},
 		{OpaqueMemberKey, StoreOpaque, Error, "a version in a row belongs to another key", Named, "moves the versions of other keys to the quarantine of the row, with their scores"},
+		{OpaqueScore, StoreOpaque, Error, "the score of a version is no sequence: an integer from 1 to 2^53−1", None, "nothing: which version is newer is not known"},
 		{OpaqueVersionAhead, StoreOpaque, Error, "a decimal version is above the counter and above its own score: it will be issued a second time", None, "nothing: the version may be another driver's own"},
 		{OpaqueVersionTwice, StoreOpaque, Error, "two versions of a row carry one name: a condition on it is ambiguous", Named, "moves the older one to the quarantine of the row, with its score"},
 		{OpaqueScoreTwice, StoreOpaque, Error, "two versions of a row have one score: which is newer depends on their bytes", None, "nothing: which was written last is not known"},

@@ -5,6 +5,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +64,9 @@ func (v *opaqueVerifier) judgeType(r *row) Finding {
 	if r.isDue() {
 		code = OpaquePoisonRow
 	}
-	return v.finding(code, r.redisKey, r.key, "a zset", "a %s", r.kind).mended(v.quarantine(r, "type"))
+	f := v.finding(code, r.redisKey, r.key, "a zset", "a %s", r.kind).mended(v.quarantine(r, "type"))
+	f.Repair = OpaqueRowType.entry().Repair
+	return f
 }
 
 // isDue tells whether a collection would look at the row now.
@@ -92,10 +95,14 @@ func (v *opaqueVerifier) judgeDamage(found []Finding, r *row) []Finding {
 		return found
 	}
 	newest := r.versions[0]
-	if newest.err != nil && r.isDue() && !(v.older && newest.first == olderTag) {
-		f := v.finding(OpaquePoisonRow, r.redisKey, r.key, "versions that decode",
+	if newest.err != nil && r.isDue() {
+		code, what := OpaquePoisonRow, "undecodable"
+		if newest.first == olderTag {
+			code, what = OpaquePoisonOlder, "older"
+		}
+		f := v.finding(code, r.redisKey, r.key, "versions that decode",
 			"%s; %d of %d versions do not decode", newest.damage(), damaged, len(r.versions))
-		return append(found, f.mended(v.quarantine(r, "undecodable")))
+		return append(found, f.mended(v.quarantine(r, what)))
 	}
 	for i, code := range []Code{OpaqueMemberBody, OpaqueMemberOlder, OpaqueMemberTag} {
 		if len(how[i]) == 0 {
@@ -105,10 +112,11 @@ func (v *opaqueVerifier) judgeDamage(found []Finding, r *row) []Finding {
 		if n := len(how[i]); n > 1 {
 			f.Found += fmt.Sprintf("; %d versions like it", n)
 		}
-		if code != OpaqueMemberOlder || !v.older {
-			f = f.mended(v.quarantine(r, "undecodable"))
+		what := "undecodable"
+		if code == OpaqueMemberOlder {
+			what = "older"
 		}
-		found = append(found, f)
+		found = append(found, f.mended(v.quarantine(r, what)))
 	}
 	return found
 }
@@ -129,11 +137,14 @@ func (z version) damage() string {
 func (v *opaqueVerifier) judgeVersions(found []Finding, r *row) []Finding {
 	counter, counted := parseCounter(r.counter)
 	for i, z := range r.versions {
+		at := formatScore(z.score)
+		if !isSequence(z.score) {
+			found = append(found, v.finding(OpaqueScore, r.redisKey, r.key, "an integer from 1 to 2^53−1", "a version of score %s", at))
+		}
 		if z.err != nil {
 			continue
 		}
-		at := formatScore(z.score)
-		if z.Key != r.key || r.key == "" {
+		if z.Key != r.key {
 			f := v.finding(OpaqueMemberKey, r.redisKey, r.key, "versions of the row's own key", "the version of score %s is of the key %q", at, z.Key)
 			if r.key != "" {
 				f = f.mended(v.quarantine(r, "foreign"))
@@ -162,6 +173,11 @@ func (v *opaqueVerifier) judgeVersions(found []Finding, r *row) []Finding {
 		}
 	}
 	return found
+}
+
+// isSequence tells whether a score is one that a counter can have reached.
+func isSequence(score float64) bool {
+	return score >= 1 && score < 1<<53 && score == math.Trunc(score)
 }
 
 func (z version) beyondLimits() string {

@@ -87,7 +87,7 @@ func plants() []plant {
 	far := int64(253402300800000)
 	return append([]plant{
 		moved("poison: unknown tag", verify.OpaquePoisonRow, func(t *testing.T, f fixture, key string) {
-			f.do(t, "ZADD", f.keys.Row(key), 1000, brokenTag)
+			f.do(t, "ZADD", f.keys.Row(key), 500_000, brokenTag)
 			f.do(t, "ZADD", f.keys.Cleanup(), 1, key)
 		}),
 		moved("poison: nothing else in the row", verify.OpaquePoisonRow, func(t *testing.T, f fixture, key string) {
@@ -95,8 +95,8 @@ func plants() []plant {
 			f.do(t, "ZADD", f.keys.Row(key), 3, brokenBody)
 			f.do(t, "ZADD", f.keys.Cleanup(), 1, key)
 		}),
-		moved("poison: older layout", verify.OpaquePoisonRow, func(t *testing.T, f fixture, key string) {
-			f.do(t, "ZADD", f.keys.Row(key), 1000, olderBody)
+		named("poison: older layout", verify.OpaquePoisonOlder, func(t *testing.T, f fixture, key string) {
+			f.do(t, "ZADD", f.keys.Row(key), 500_000, olderBody)
 			f.do(t, "ZADD", f.keys.Cleanup(), 1, key)
 		}),
 		moved("poison: a string", verify.OpaquePoisonRow, func(t *testing.T, f fixture, key string) {
@@ -108,35 +108,38 @@ func plants() []plant {
 			f.do(t, "HSET", f.keys.Row(key), "a", "b")
 		}),
 		moved("unknown tag", verify.OpaqueMemberTag, func(t *testing.T, f fixture, key string) {
-			f.do(t, "ZADD", f.keys.Row(key), 1000, brokenTag)
+			f.do(t, "ZADD", f.keys.Row(key), 500_000, brokenTag)
 		}),
 		moved("empty member", verify.OpaqueMemberTag, func(t *testing.T, f fixture, key string) {
-			f.do(t, "ZADD", f.keys.Row(key), 1000, "")
+			f.do(t, "ZADD", f.keys.Row(key), 500_000, "")
 		}),
 		moved("broken body below a good version", verify.OpaqueMemberBody, func(t *testing.T, f fixture, key string) {
-			f.do(t, "ZADD", f.keys.Row(key), 0.5, brokenBody)
+			f.do(t, "ZADD", f.keys.Row(key), 2, brokenBody)
 			f.do(t, "ZADD", f.keys.Cleanup(), 1, key)
 		}),
-		moved("older layout", verify.OpaqueMemberOlder, func(t *testing.T, f fixture, key string) {
-			f.do(t, "ZADD", f.keys.Row(key), 1000, olderBody)
+		named("older layout", verify.OpaqueMemberOlder, func(t *testing.T, f fixture, key string) {
+			f.do(t, "ZADD", f.keys.Row(key), 500_000, olderBody)
 		}),
 		moved("a row that nothing names and that names nothing", verify.OpaqueMemberTag, func(t *testing.T, f fixture, key string) {
 			f.do(t, "ZADD", f.keys.Row("no such key"), 1, brokenTag)
 		}),
 		named("a version of another key", verify.OpaqueMemberKey, func(t *testing.T, f fixture, key string) {
-			f.addVersion(t, key, opaque.Member{Key: "other", Version: "x"}, 0.5)
+			f.addVersion(t, key, opaque.Member{Key: "other", Version: "x"}, 2)
 		}),
 		named("a version twice", verify.OpaqueVersionTwice, func(t *testing.T, f fixture, key string) {
-			f.addVersion(t, key, opaque.Member{Key: key, Value: "other", Version: f.version(t, key)}, 0.5)
+			f.addVersion(t, key, opaque.Member{Key: key, Value: "other", Version: f.version(t, key)}, 2)
 		}),
 		stays("a score twice", verify.OpaqueScoreTwice, func(t *testing.T, f fixture, key string) {
 			f.addVersion(t, key, opaque.Member{Key: key, Version: "x"}, f.version(t, key))
 		}),
+		stays("a score that is no sequence", verify.OpaqueScore, func(t *testing.T, f fixture, key string) {
+			f.addVersion(t, key, opaque.Member{Key: key, Version: "x"}, 46.5)
+		}),
 		stays("a version above the counter", verify.OpaqueVersionAhead, func(t *testing.T, f fixture, key string) {
-			f.addVersion(t, key, opaque.Member{Key: key, Version: "77777"}, 0.5)
+			f.addVersion(t, key, opaque.Member{Key: key, Version: "7777777777"}, 2)
 		}),
 		one("a score above the counter", verify.OpaqueCounterBehind, func(t *testing.T, f fixture, key string) {
-			f.addVersion(t, key, opaque.Member{Key: key, Version: "5000"}, 5000)
+			f.addVersion(t, key, opaque.Member{Key: key, Version: "5000000"}, 5_000_000)
 		}),
 		one("a row that is not in the index", verify.OpaqueIndexMissing, func(t *testing.T, f fixture, key string) {
 			f.do(t, "ZREM", f.keys.Index(), key)
@@ -183,7 +186,7 @@ func plants() []plant {
 			f.do(t, "ZREM", f.keys.Cleanup(), key)
 		}),
 		one("history that nothing collects", verify.OpaqueCleanupMissing, func(t *testing.T, f fixture, key string) {
-			f.addVersion(t, key, opaque.Member{Key: key, Version: "older"}, 0.5)
+			f.addVersion(t, key, opaque.Member{Key: key, Version: "older"}, 2)
 			f.do(t, "ZREM", f.keys.Cleanup(), key)
 		}),
 		one("a tombstone that is collected too late", verify.OpaqueCleanupLate, func(t *testing.T, f fixture, key string) {
@@ -192,14 +195,14 @@ func plants() []plant {
 		}),
 		stays("many versions", verify.OpaqueBacklog, func(t *testing.T, f fixture, key string) {
 			for i := range 99 {
-				f.addVersion(t, key, opaque.Member{Key: key, Version: "older-" + strconv.Itoa(i)}, float64(i)/100)
+				f.addVersion(t, key, opaque.Member{Key: key, Version: "older-" + strconv.Itoa(i)}, float64(i+1))
 			}
 		}),
 		stays("an expiry past the year 9999", verify.OpaqueExpiry, func(t *testing.T, f fixture, key string) {
-			f.addVersion(t, key, opaque.Member{Key: key, Version: "far", ExpiresAt: far}, 0.5)
+			f.addVersion(t, key, opaque.Member{Key: key, Version: "far", ExpiresAt: far}, 2)
 		}),
 		stays("no version", verify.OpaqueLimits, func(t *testing.T, f fixture, key string) {
-			f.addVersion(t, key, opaque.Member{Key: key}, 0.5)
+			f.addVersion(t, key, opaque.Member{Key: key}, 2)
 		}),
 		one("a row with a TTL", verify.OpaqueTTL, func(t *testing.T, f fixture, key string) {
 			f.do(t, "PEXPIRE", f.keys.Row(key), 600_000)
@@ -275,9 +278,12 @@ func (p plant) keyOf() string { return "planted/" + strings.ReplaceAll(p.name, "
 // sow writes the sound row of each plant, and then breaks it.
 func (f fixture) sow(t *testing.T, planted ...plant) {
 	t.Helper()
+	// With room for older versions below, and for newer ones up to the counter.
+	f.do(t, "INCRBY", f.keys.Sequence(), 10_000)
 	for _, p := range planted {
 		f.write(t, opaque.Put(p.keyOf(), "good", opaque.Never()))
 	}
+	f.do(t, "INCRBY", f.keys.Sequence(), 1_000_000)
 	for _, p := range planted {
 		p.do(t, f, p.keyOf())
 	}

@@ -52,7 +52,8 @@ func TestQuarantine(t *testing.T) {
 	testserver.Each(t, func(t *testing.T, s testserver.Server) {
 		f := newFixture(t, s)
 		f.write(t, opaque.Put("k", "good", opaque.Never()), opaque.Put("empty", "v", opaque.Never()))
-		f.do(t, "ZADD", f.keys.Row("k"), 7, brokenTag, 8.5, brokenBody)
+		f.do(t, "INCRBY", f.keys.Sequence(), 100)
+		f.do(t, "ZADD", f.keys.Row("k"), 7, brokenTag, 8, brokenBody)
 		f.do(t, "DEL", f.keys.Row("empty"))
 		f.do(t, "ZADD", f.keys.Row("empty"), 3, brokenTag)
 		f.do(t, "ZADD", f.keys.Cleanup(), 1, "k", 2, "empty")
@@ -61,7 +62,7 @@ func TestQuarantine(t *testing.T) {
 			t.Errorf("repaired%s", describe(found))
 		}
 		moved := f.rdb.ZRangeWithScores(t.Context(), f.quarantine("k"), 0, -1).Val()
-		if want := []redis.Z{{Score: 7, Member: brokenTag}, {Score: 8.5, Member: brokenBody}}; !slices.Equal(moved, want) {
+		if want := []redis.Z{{Score: 7, Member: brokenTag}, {Score: 8, Member: brokenBody}}; !slices.Equal(moved, want) {
 			t.Errorf("the quarantine has %v", moved)
 		}
 		_, readings, err := f.store.Read(t.Context(), "k", "empty")
@@ -86,11 +87,12 @@ func TestOlderStoreIsLeftAlone(t *testing.T) {
 			f.do(t, "HSET", f.keys.Map(), key, f.keys.Row(key))
 			f.do(t, "ZADD", f.keys.Cleanup(), 1, key)
 		}
+		f.do(t, "SET", f.keys.Sequence(), 20)
 		everything := func(string) bool { return true }
 		before := f.content(t, everything)
 		found := f.run(t, verify.RunOptions{Repair: true})
 		if len(found) != 20 || slices.ContainsFunc(found, func(r verify.Result) bool {
-			return r.Code != verify.OpaqueMemberOlder || r.Action != verify.NotMendable || !strings.HasPrefix(r.Key, "old/")
+			return r.Code != verify.OpaquePoisonOlder || r.Action != verify.NotNamed || !strings.HasPrefix(r.Key, "old/")
 		}) {
 			t.Errorf("found%s", describe(found))
 		}
@@ -196,6 +198,7 @@ func TestCluster(t *testing.T) {
 		}
 	}
 	keys := store.Keys()
+	client.IncrBy(t.Context(), keys.Sequence(), 100)
 	client.ZRem(t.Context(), keys.Index(), "a")
 	client.ZAdd(t.Context(), keys.Row("b"), redis.Z{Score: 9, Member: brokenTag})
 	client.ZAdd(t.Context(), keys.Cleanup(), redis.Z{Score: 1, Member: "b"})

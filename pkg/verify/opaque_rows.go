@@ -99,12 +99,17 @@ func (v *opaqueVerifier) lookAtQuarantine(ctx context.Context, key string) error
 	var kind *redis.StatusCmd
 	var ttl *redis.DurationCmd
 	var count *redis.IntCmd
+	var newest *redis.ZSliceCmd
 	_, err := v.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		kind, ttl, count = p.Type(ctx, key), p.PTTL(ctx, key), p.ZCard(ctx, key)
+		newest = p.ZRevRangeWithScores(ctx, key, 0, 0)
 		return nil
 	})
 	if err != nil && !isWrongType(err) {
 		return err
+	}
+	for _, z := range newest.Val() {
+		v.note(&row{redisKey: key, versions: []version{{score: z.Score}}})
 	}
 	f := v.finding(OpaqueQuarantine, key, "", "nothing put aside", "%d members", count.Val())
 	if kind.Val() != "zset" {
@@ -130,6 +135,7 @@ func (v *opaqueVerifier) lookAtRows(ctx context.Context, names []string) error {
 			continue // it went meanwhile; what names it comes up in the walks
 		}
 		v.rows++
+		v.note(r)
 		if r.key = v.owner(r); r.key != "" {
 			named = append(named, r)
 		} else if err := v.addNameless(ctx, r.redisKey); err != nil {
@@ -140,7 +146,6 @@ func (v *opaqueVerifier) lookAtRows(ctx context.Context, names []string) error {
 		return err
 	}
 	for _, r := range named {
-		v.note(r)
 		if len(v.judge(r)) > 0 || len(r.versions) >= versionsAtOnce {
 			if err := v.look(ctx, r.redisKey, r.key); err != nil {
 				return err

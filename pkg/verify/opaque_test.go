@@ -72,6 +72,7 @@ func (f fixture) quarantine(key string) string {
 // sound writes rows of all kinds, and opens a snapshot halfway.
 func (f fixture) sound(t *testing.T, rows int) {
 	t.Helper()
+	f.do(t, "INCRBY", f.keys.Sequence(), 100)
 	var batch []opaque.Mutation
 	for i := range rows {
 		key := "sound/" + strconv.Itoa(i)
@@ -93,7 +94,7 @@ func (f fixture) sound(t *testing.T, rows int) {
 	}
 	f.write(t, opaque.Put("sound/0", "newer", opaque.Never()), opaque.Delete("sound/3"))
 	// Another driver's version is no number.
-	f.addVersion(t, "sound/0", opaque.Member{Key: "sound/0", Version: "0123456789abcdef0123456789abcdef"}, 0.5)
+	f.addVersion(t, "sound/0", opaque.Member{Key: "sound/0", Version: "0123456789abcdef0123456789abcdef"}, 1)
 }
 
 // content is everything under the store's names that a condition picks.

@@ -29,7 +29,7 @@ func warmCodes() []Entry {
 		{WarmIndexType, StoreWarm, Error, "the index of a segment is no sorted set: lists fail, and writes of new chunks", Named, "deletes the key; the index is then made again from the chunks"},
 		{WarmChunkType, StoreWarm, Error, "a chunk is no hash: every operation on it fails", Named, "deletes the key, and its entry in the index"},
 		{WarmTTL, StoreWarm, Error, "a chunk or an index has a TTL: it will vanish, and the other will stay", Safe, "takes the TTL away"},
-		{WarmTokenMissing, StoreWarm, Error, "a chunk has no token: reads and writes of it fail", Named, "gives the chunk a new token"},
+		{WarmTokenMissing, StoreWarm, Error, "a chunk has no token: reads and writes of it fail", Named, "gives the chunk a new token, and its entry in the index"},
 		{WarmPayloadMissing, StoreWarm, Error, "a chunk has no payload: reads of it fail", Named, "deletes the chunk, and its entry in the index"},
 		{WarmPayloadLength, StoreWarm, Error, "a payload is longer than any reader takes: 1 MiB each half, 2,097,157 bytes together", None, rewrite},
 		{WarmPayloadDamaged, StoreWarm, Error, "a payload of version 1 does not decode", None, rewrite},
