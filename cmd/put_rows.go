@@ -20,7 +20,7 @@ func (o *putOptions) runRows(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // what was read stays read
 	store, err := f.opaque(writes)
 	if err != nil {
 		return err

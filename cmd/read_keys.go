@@ -26,7 +26,7 @@ func (o *readOptions) runKeys(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // what was read stays read
 	store, err := f.opaque(reads)
 	if err != nil {
 		return err

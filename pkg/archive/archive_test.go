@@ -40,7 +40,7 @@ func read(archive []byte) (records []Record, end *Trailer, err error) {
 	}
 	for {
 		record, err := r.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return records, r.Trailer(), nil
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ package archive
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -49,7 +50,7 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 	in := bufio.NewReaderSize(source, bufferBytes)
 	// What is too short to tell is not compressed.
 	head, err := in.Peek(4)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("reading the archive: %w", err)
 	}
 	d := &decompressor{source: source}
@@ -80,7 +81,7 @@ type source struct {
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err
 	}
 	return n, err
@@ -93,7 +94,7 @@ type decompressor struct {
 
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = d.failed(err)
 	}
 	return n, err

@@ -72,7 +72,7 @@ func decodeRecord(kind Kind, line []byte) (Record, error) {
 	var seen field
 	for {
 		name, value, err := o.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -115,7 +115,7 @@ func (a *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
 			r, err := a.Read()
-			if err == io.EOF || !yield(r, err) || a.err != nil {
+			if errors.Is(err, io.EOF) || !yield(r, err) || a.err != nil {
 				return
 			}
 		}

@@ -140,10 +140,7 @@ func DecodeBlob(sum string, fields map[string]string) (Record, error) {
 	return checked(r, named(sum, r.Key))
 }
 
-var (
-	errTooMany = errors.New("the hash has more fields than the layout")
-	errNoTTL   = errors.New("it has no time to live, and every blob has one")
-)
+var errTooMany = errors.New("the hash has more fields than the layout")
 
 // checked is the record, unless something is wrong with it.
 func checked(r Record, errs ...error) (Record, error) {

@@ -43,7 +43,7 @@ func (s *Store) decode(key, member string) (Member, error) {
 }
 
 func (m Member) row() Row {
-	return Row{Key: m.Key, Value: m.Value, Version: m.Version, ExpiresAt: m.ExpiresAt, Tombstone: m.Tombstone}
+	return Row(m)
 }
 
 // isWrongType tells a reply that a key is of another type from other errors.

@@ -3,6 +3,7 @@
 package opaque
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func TestDecodeUntagged(t *testing.T) {
 		if got, err := DecodeUntagged(c.bytes); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
 		}
-		if _, err := DecodeMember(c.bytes); err != ErrUnknownTag {
+		if _, err := DecodeMember(c.bytes); !errors.Is(err, ErrUnknownTag) {
 			t.Errorf("%s: read as a tagged member: %v", name, err)
 		}
 	}
@@ -64,7 +65,7 @@ func TestDecodeUntagged(t *testing.T) {
 		"expiry -2":         {head + key + value + version + "\xfe\x00", ErrExpiry},
 		"expiry -2 int16":   {head + key + value + version + "\xd1\xff\xfe\x00", ErrExpiry},
 	} {
-		if got, err := DecodeUntagged(c.bytes); err != c.want || got != (Member{}) {
+		if got, err := DecodeUntagged(c.bytes); !errors.Is(err, c.want) || got != (Member{}) {
 			t.Errorf("%s: %+v, %v; want %v", name, got, err, c.want)
 		}
 	}
