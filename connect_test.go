@@ -68,9 +68,9 @@ func TestBusyServer(t *testing.T) {
 func TestLoadingServer(t *testing.T) {
 	t.Parallel()
 	s := testserver.Real(t, "--enable-debug-command", "yes", "--loading-process-events-interval-bytes", "1024")
-	fill(t, s, 2000)
+	fill(t, s, 10_000)
 	client := s.Client(t)
-	if err := client.ConfigSet(t.Context(), "key-load-delay", "20000").Err(); err != nil {
+	if err := client.ConfigSet(t.Context(), "key-load-delay", "4000").Err(); err != nil {
 		t.Fatal(err)
 	}
 	reloaded := make(chan error)

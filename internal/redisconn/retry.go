@@ -54,6 +54,7 @@ func (r *retrier) run(ctx context.Context, cmds []redis.Cmder, try func(context.
 	pause := backoff.ExponentialBackOff{
 		InitialInterval: 50 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: time.Second,
 	}
+	var told redis.Error // why the server last said that it can't answer yet
 	for {
 		// What a try sets, the next one need not: MULTI keeps its error.
 		for _, cmd := range cmds {
@@ -63,21 +64,46 @@ func (r *retrier) run(ctx context.Context, cmds []redis.Cmder, try func(context.
 		if !mayPass(err, cmds) {
 			return err
 		}
+		if reply, ok := errors.AsType[redis.Error](err); ok {
+			told = reply
+		}
 		if r.failed != nil {
 			r.failed(ctx)
 		}
-		wait := pause.NextBackOff()
-		if !onlyRead(cmds) || time.Now().Add(wait).After(r.limit(ctx, start)) {
+		if !onlyRead(cmds) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-r.until.Done():
-			return err
-		case <-time.After(wait):
+		if !r.wait(ctx, pause.NextBackOff(), r.limit(ctx, start)) {
+			return sooner(told, err, cmds)
 		}
 	}
+}
+
+// wait waits before the next try, and reports whether there is time for one.
+func (r *retrier) wait(ctx context.Context, pause time.Duration, limit time.Time) bool {
+	if time.Now().Add(pause).After(limit) {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-r.until.Done():
+		return false
+	case <-time.After(pause):
+		return true
+	}
+}
+
+// sooner returns what the server told before the last try, if that ran out of
+// time while it waited for the same answer, and else the error of the last try.
+func sooner(told redis.Error, err error, cmds []redis.Cmder) error {
+	if told == nil || !isTimeout(err) {
+		return err
+	}
+	for _, cmd := range cmds {
+		cmd.SetErr(told)
+	}
+	return told
 }
 
 // mayPass reports whether a command failed in a way that may be over in a while.

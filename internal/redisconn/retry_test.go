@@ -81,6 +81,25 @@ func TestTriedUntilTheDeadline(t *testing.T) {
 	checkError(t, storeerr.FromRedis(err, storeerr.Reads, "reading"), storeerr.Unavailable, "the server is loading its data")
 }
 
+// What it said is told as well when it is too slow to say it once more.
+func TestLoadingAndSlow(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	t.Cleanup(func() { close(over) })
+	var seen atomic.Int32
+	target := answerWith(t, func(string) string {
+		if seen.Add(1) > 1 {
+			<-over
+		}
+		return "-LOADING still\r\n"
+	})
+	err := open(t, redisconn.Options{Target: target, Timeout: impatience}).Get(t.Context(), "k").Err()
+	checkError(t, storeerr.FromRedis(err, storeerr.Reads, "reading"), storeerr.Unavailable, "the server is loading its data")
+	if seen.Load() < 2 {
+		t.Error("it was not tried again")
+	}
+}
+
 // A stranger is tried a few times, however long the timeout is.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
