@@ -22,7 +22,7 @@ import (
 
 // watchdog ends a process that does not end by itself. Only a test that fails
 // waits for it.
-const watchdog = 30 * time.Second
+const watchdog = 2 * time.Minute
 
 // process is the program at work.
 type process struct {

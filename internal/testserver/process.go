@@ -22,7 +22,7 @@ import (
 
 // watchdog is how long a server may take to start. Nothing waits for it but a
 // test that fails.
-const watchdog = 30 * time.Second
+const watchdog = 2 * time.Minute
 
 // maxSocketPath is the longest path of a Unix socket that all systems take.
 const maxSocketPath = 100
