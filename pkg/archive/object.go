@@ -53,7 +53,9 @@ func (o *object) next() (name, value []byte, err error) {
 		return nil, nil, errSyntax
 	}
 	o.space()
-	if value = o.quoted(); value == nil {
+	if len(o.rest) > 0 && o.rest[0] == '"' {
+		value = o.quoted()
+	} else {
 		value = o.literal()
 	}
 	if len(value) == 0 {
