@@ -9,8 +9,6 @@ import (
 	"log"
 	"net"
 	"net/http/httptest"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/keyspacectl/keyspacectl/internal/redisconn"
+	"github.com/keyspacectl/keyspacectl/internal/testserver"
 )
 
 // patience is the timeout of clients that are meant to get an answer.
@@ -27,39 +26,9 @@ const patience = time.Minute
 const impatience = 500 * time.Millisecond
 
 // startRedis starts a redis-server on a Unix socket and returns the socket.
-func startRedis(t *testing.T, args ...string) string {
+func startRedis(t *testing.T) string {
 	t.Helper()
-	bin, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server")
-	}
-	dir := t.TempDir()
-	socket := filepath.Join(dir, "redis.sock")
-	cmd := exec.Command(bin, append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", ""}, args...)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	var said strings.Builder
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		said.WriteString(lines.Text() + "\n")
-		if strings.Contains(lines.Text(), "ready to accept connections") {
-			go func() {
-				for lines.Scan() { // keep the pipe from filling
-				}
-			}()
-			return socket
-		}
-	}
-	t.Fatalf("redis-server did not start:\n%s", said.String())
-	return ""
+	return strings.TrimPrefix(testserver.Real(t).URL, "unix://")
 }
 
 // open returns a client of a target.
