@@ -47,9 +47,8 @@ func fieldsOf(kind Kind) (must, may field) {
 	return must, must | valueField | tombstoneField | historyField
 }
 
-// kindOf returns the kind of a line, which its first member tells.
-func kindOf(line []byte) (string, error) {
-	o := object{rest: line}
+// kind returns the first member of a line, which tells its kind.
+func (o *object) kind() (string, error) {
 	name, value, err := o.next()
 	switch {
 	case err != nil:
@@ -60,14 +59,10 @@ func kindOf(line []byte) (string, error) {
 	return text(name, value)
 }
 
-// decodeRecord reads the line of a record. Its value may share memory with the
-// line, which is overwritten.
-func decodeRecord(kind Kind, line []byte) (Record, error) {
+// decodeRecord reads the members behind the kind of a record. Its value may
+// share memory with the line, which is overwritten.
+func decodeRecord(kind Kind, o object) (Record, error) {
 	r := Record{Kind: kind}
-	o := object{rest: line}
-	if _, _, err := o.next(); err != nil { // kind
-		return r, errSyntax
-	}
 	must, may := fieldsOf(kind)
 	var seen field
 	for {

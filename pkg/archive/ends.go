@@ -102,7 +102,8 @@ func strictly(line []byte, into any) error {
 
 // decodeHeader reads the first line.
 func decodeHeader(line []byte) (Header, error) {
-	if kind, err := kindOf(line); err != nil || kind != headerKind {
+	o := object{rest: line}
+	if kind, err := o.kind(); err != nil || kind != headerKind {
 		return Header{}, errors.New("it is no header of an archive")
 	}
 	var l headerLine

@@ -64,7 +64,13 @@ func (o *object) next() (name, value []byte, err error) {
 	return quoted[1 : len(quoted)-1], value, nil
 }
 
-func (o *object) space() { o.rest = bytes.TrimLeft(o.rest, " \t\r\n") }
+func (o *object) space() {
+	at := 0
+	for at < len(o.rest) && (o.rest[at] == ' ' || o.rest[at] == '\t' || o.rest[at] == '\r' || o.rest[at] == '\n') {
+		at++
+	}
+	o.rest = o.rest[at:]
+}
 
 func (o *object) take(c byte) bool {
 	o.space()

@@ -89,17 +89,18 @@ func (a *Reader) Read() (Record, error) {
 	if a.err = a.next(); a.err != nil {
 		return Record{}, a.err
 	}
-	kind, err := kindOf(a.line)
+	o := object{rest: a.line}
+	kind, err := o.kind()
+	var r Record
 	switch {
-	case err == nil && kind == trailerKind:
+	case err != nil:
+	case kind == trailerKind:
 		a.err = a.finish()
 		return Record{}, a.err
-	case err == nil && kind != string(Row) && kind != string(Blob) && kind != string(Chunk):
+	case kind != string(Row) && kind != string(Blob) && kind != string(Chunk):
 		err = fmt.Errorf("a record is a row, blob or chunk, not a %.64q", kind)
-	}
-	var r Record
-	if err == nil {
-		r, err = decodeRecord(Kind(kind), a.line)
+	default:
+		r, err = decodeRecord(Kind(kind), o)
 	}
 	if err != nil {
 		a.bad++

@@ -34,11 +34,7 @@ func (s *Store) Read(ctx context.Context, keys ...string) (now int64, readings [
 	}
 	readings = make([]Reading, len(keys))
 	for i, key := range keys {
-		row, found, err := v.row(key, page.members[i], page.now)
-		if !found {
-			row = Row{}
-		}
-		readings[i] = Reading{Key: key, Found: found, Row: row, Err: err}
+		readings[i] = v.reading(key, page.members[i], page.now)
 	}
 	return page.now, readings, nil
 }

@@ -1,10 +1,10 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/keyspacectl/keyspacectl/pkg/archive"
@@ -158,30 +158,22 @@ func rowRecord(row opaque.Row) archive.Record {
 	}
 }
 
-// history yields what a row still holds below the version that was given.
+// history yields what a row still holds below the version that was given. What
+// is newer than the moment stands above that.
 func (e *exporter) history(ctx context.Context, given opaque.Row) error {
-	_, versions, err := e.side.Opaque.History(ctx, given.Key)
-	older := archive.Record{Kind: archive.Row, Key: given.Key, History: true}
-	if errors.As(err, new(*opaque.DamagedRow)) {
-		return e.skip(older, err)
-	}
-	if err != nil {
-		return err
-	}
-	// What is newer than the moment stands above the version that was given.
-	at := slices.IndexFunc(versions, func(v opaque.Version) bool {
-		return v.Err == nil && v.Member.Version == given.Version && v.Tombstone == given.Tombstone
-	})
-	for _, v := range versions[at+1:] {
-		if at < 0 {
-			break // all of it has been collected since
-		}
-		if v.Err != nil {
-			err = e.skip(older, v.Err)
-		} else {
+	below := false
+	for v, err := range e.side.Opaque.Versions(ctx, given.Key) {
+		damaged := cmp.Or(err, v.Err)
+		switch {
+		case errors.As(damaged, new(*opaque.DamagedRow)) && (below || err != nil):
+			err = e.skip(archive.Record{Kind: archive.Row, Key: given.Key}, damaged)
+		case err != nil:
+		case below:
 			r := rowRecord(opaque.Row{Key: v.Key, Value: v.Value, Version: v.Member.Version, ExpiresAt: v.ExpiresAt, Tombstone: v.Tombstone})
 			r.History = true
 			err = e.give(r)
+		default:
+			below = v.Err == nil && v.Member.Version == given.Version && v.Tombstone == given.Tombstone
 		}
 		if err != nil {
 			return err

@@ -59,10 +59,15 @@ func (s *Store) Get(ctx context.Context, seg Segment, chunk uint16) (Chunk, erro
 // Mismatch when one does, and storeerr.Integrity when a key holds another
 // type; neither changes anything. A lost answer is looked into as in Update.
 func (s *Store) Create(ctx context.Context, seg Segment, chunk uint16, payload []byte) (Result, error) {
-	w := write{outcome: Created, script: "warm_create", segment: seg, chunk: chunk, token: uuid.NewString()}
-	w.keys = []string{s.ChunkKey(seg, chunk), s.IndexKey(seg)}
-	w.args = []any{strconv.Itoa(int(chunk)), w.token, payload}
-	return s.write(ctx, w, checkPayload(payload))
+	return s.write(ctx, s.creation(seg, chunk, uuid.NewString(), payload), checkPayload(payload))
+}
+
+func (s *Store) creation(seg Segment, chunk uint16, token string, payload []byte) write {
+	return write{
+		outcome: Created, script: "warm_create", segment: seg, chunk: chunk, token: token,
+		keys: []string{s.ChunkKey(seg, chunk), s.IndexKey(seg)},
+		args: []any{strconv.Itoa(int(chunk)), token, payload},
+	}
 }
 
 // Update overwrites a chunk whose token is the expected one. It is
@@ -124,6 +129,11 @@ func (s *Store) write(ctx context.Context, w write, invalid error) (Result, erro
 		return Result{}, err
 	}
 	reply, err := luascripts.Must(w.script).Run(ctx, s.rdb, w.keys, w.args...).StringSlice()
+	return s.answer(ctx, w, reply, err)
+}
+
+// answer is what came of a write whose script gave a reply, or failed.
+func (s *Store) answer(ctx context.Context, w write, reply []string, err error) (Result, error) {
 	if err == nil {
 		return w.result(reply)
 	}

@@ -1,0 +1,115 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyspacectl/keyspacectl/pkg/archive"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+	"github.com/keyspacectl/keyspacectl/pkg/transfer"
+)
+
+type importOptions struct {
+	transfer.ReadOptions
+	file  string
+	what  selection
+	write writing
+}
+
+func newImportCmd(f *Factory) *cobra.Command {
+	var o importOptions
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Write an archive to the stores of a prefix",
+		Long: `Write an archive to the stores of a prefix; - is the standard input.
+
+A FILE is read once to see that it is whole and that nothing is in its way, and
+only then written. What comes through a pipe is checked on the way: where it
+turns out bad, what stood before is written, and counted.
+
+Rows get new versions. Equal ones are left alone, so the same command can be
+run again after whatever ended it, and goes on. What differs is a conflict:
+--on-conflict says what becomes of it. A blob is never overwritten; one of the
+same bytes gets the expiry of the archive. Expiries are kept as moments, and
+what is over by the server's clock is not written. Older versions are passed
+over.`,
+		Example: `  keyspacectl import backup.ndjson.zst --dry-run
+  keyspacectl import backup.ndjson.zst --on-conflict skip
+  keyspacectl import backup.ndjson.zst --prefix staging --map users/=people/ --verify
+  keyspacectl export - | keyspacectl import - --prefix copy`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.file = args[0]
+			if err := o.what.apply(c, f, &o.What.Part); err != nil {
+				return err
+			}
+			o.What.Stores = o.what.stores
+			if err := o.write.apply(f, &o.ImportOptions); err != nil {
+				return err
+			}
+			return o.run(c.Context(), f)
+		},
+	}
+	o.what.register(c)
+	o.write.register(c)
+	c.Flags().BoolVar(&o.KeepGoing, "keep-going", false, "leave out bad lines and what cannot be written, and go on")
+	c.Flags().BoolVar(&o.Partial, "partial", false, "take what stands before the damage of an archive that is not whole")
+	return c
+}
+
+func (o *importOptions) run(ctx context.Context, f *Factory) error {
+	out, err := f.printer(importedFields())
+	if err != nil {
+		return err
+	}
+	if o.file != "-" {
+		if err := readable(o.file); err != nil {
+			return err
+		}
+	}
+	side, err := f.side(writes, o.what.stores)
+	if err != nil {
+		return err
+	}
+	report := o.write.follow(f, &o.ImportOptions)
+	defer report.Stop()
+	if report.Counter != nil {
+		o.Expect = report.Expect
+	}
+	sum, err := transfer.ReadArchive(ctx, side, o.open(f), o.file != "-", o.ReadOptions)
+	report.Stop()
+	if o.Partial && errors.Is(err, archive.ErrDamaged) {
+		err = storeerr.New(storeerr.Partial, "what stands before the damage is imported, up to line %d (%s): %w", sum.Line, counted(sum), err)
+	}
+	return report.end(out, sum, err)
+}
+
+// readable refuses what is no file to read, before anything is opened.
+func readable(name string) error {
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
+		err = errors.New("it is a directory")
+	}
+	if err != nil {
+		return storeerr.New(storeerr.Invalid, "cannot read %q: %w", name, err)
+	}
+	return nil
+}
+
+func (o *importOptions) open(f *Factory) func() (io.ReadCloser, error) {
+	if o.file == "-" {
+		return func() (io.ReadCloser, error) { return io.NopCloser(f.In), nil }
+	}
+	return func() (io.ReadCloser, error) {
+		file, err := os.Open(o.file)
+		if err != nil {
+			return nil, fmt.Errorf("opening the archive: %w", err)
+		}
+		return file, nil
+	}
+}

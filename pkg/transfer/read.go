@@ -1,0 +1,109 @@
+// Importing an archive: it is read once to see that it is whole and that
+// nothing stands in its way, and then once more to write it.
+
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/keyspacectl/keyspacectl/pkg/archive"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// ReadOptions says how an archive is imported.
+type ReadOptions struct {
+	ImportOptions
+	What    Selection   // what is imported of it; no stores are all that it has
+	Partial bool        // take what stands before the damage of one that is not whole
+	Expect  func(int64) // told how many records there are, once that is known, or nil
+}
+
+// ReadArchive imports an archive into a side. Where open can be called again,
+// as for a file, nothing is written unless the whole archive reads and, with
+// the policy Fail, nothing conflicts: the error is an [*UntouchedError] then.
+// What comes through a pipe is checked on the way: what stands before damage is
+// written.
+//
+// An archive that is damaged is storeerr.Integrity with archive.ErrDamaged in
+// the chain, and a bad line is that with an *archive.BadLine.
+func ReadArchive(ctx context.Context, side Side, open func() (io.ReadCloser, error), again bool, o ReadOptions) (Summary, error) {
+	if again && !o.DryRun {
+		if err := checkArchive(ctx, side, open, o); err != nil {
+			return Summary{}, err
+		}
+	}
+	return importArchive(ctx, side, open, o)
+}
+
+// UntouchedError is why an import did not begin.
+type UntouchedError struct{ Err error }
+
+// Error says that nothing was written, and why.
+func (u *UntouchedError) Error() string { return fmt.Sprintf("nothing was imported: %v", u.Err) }
+
+// Unwrap returns the cause.
+func (u *UntouchedError) Unwrap() error { return u.Err }
+
+// checkArchive does a dry run, which looks at the destination where that may
+// refuse.
+func checkArchive(ctx context.Context, side Side, open func() (io.ReadCloser, error), o ReadOptions) error {
+	o.DryRun, o.Told, o.Progress = true, nil, nil
+	o.blind = o.OnConflict == Skip || o.OnConflict == Overwrite
+	sum, err := importArchive(ctx, side, open, o)
+	damaged := errors.Is(err, archive.ErrDamaged) || errors.As(err, new(*archive.BadLine))
+	if err == nil || damaged && o.Partial {
+		err = sum.conflicts()
+	}
+	if err != nil {
+		return &UntouchedError{err}
+	}
+	if o.Expect != nil {
+		o.Expect(sum.Done())
+	}
+	return nil
+}
+
+// conflicts is the error of the conflicts that a dry run counted.
+func (s *Summary) conflicts() error {
+	if s.Conflicts == 0 {
+		return nil
+	}
+	return storeerr.New(storeerr.Conflict, "%d of %d records conflict, the first: %s", s.Conflicts, s.Done(), s.FirstConflict).
+		WithHint("--on-conflict skip leaves what is there, --on-conflict overwrite puts new versions over it")
+}
+
+func importArchive(ctx context.Context, side Side, open func() (io.ReadCloser, error), o ReadOptions) (Summary, error) {
+	file, err := open()
+	if err != nil {
+		return Summary{}, err
+	}
+	defer file.Close()
+	in, err := archive.Decompress(file)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer in.Close()
+	r, err := archive.NewReader(in)
+	if err != nil {
+		return Summary{}, err
+	}
+	if len(o.What.Stores) == 0 {
+		o.What.Stores = r.Header().Stores
+	}
+	for _, store := range o.What.Stores {
+		if !slices.Contains(side.Stores(), store) {
+			return Summary{}, storeerr.New(storeerr.Invalid, "the prefix %q can have no %s store, and the archive has one", side.Prefix, store).
+				WithHint("name with --store what is to be imported")
+		}
+	}
+	source, err := FromArchive(r, o.What)
+	if err != nil {
+		return Summary{}, err
+	}
+	o.Line = r.Line
+	return Import(ctx, side, source.Records, o.ImportOptions)
+}
