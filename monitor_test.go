@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"bufio"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +18,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
+	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
+	"github.com/keyspacectl/keyspacectl/pkg/legacy"
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -115,7 +118,7 @@ func runRepairs(t *testing.T, server testserver.Server) {
 	}
 	execute(t, server, "--prefix", "app", "put", "row", "value")
 	for _, command := range [][]any{
-		{"ZADD", keys.Row("row"), 1, "no member"},
+		{"ZADD", keys.Row("row"), 0.5, "no member"},
 		{"ZADD", keys.Cleanup(), 1, "orphan"},
 		{"PEXPIRE", keys.Map(), 1_000_000},
 		{"DEL", keys.Sequence()},
@@ -140,8 +143,8 @@ func runRepairs(t *testing.T, server testserver.Server) {
 	}
 }
 
-// runRare runs what commands run only when a scan takes half a minute, or a
-// server refuses MULTI.
+// runRare runs what commands run only when a scan takes half a minute, a
+// server refuses MULTI, or data of an older layout is there.
 func runRare(t *testing.T, client *redis.Client) {
 	t.Helper()
 	store, err := opaque.New(client, "app")
@@ -150,6 +153,10 @@ func runRare(t *testing.T, client *redis.Client) {
 	}
 	if err := store.RenewSnapshot(t.Context(), "none"); !errors.Is(err, storeerr.Expired) {
 		t.Errorf("renewing: %v", err)
+	}
+	old := "app:opaque:" + hex.EncodeToString([]byte("key"))
+	if _, err := legacy.Read(t.Context(), client, legacy.Key{RedisKey: old, Name: keyspace.Identify(old)}); err != nil {
+		t.Error(err)
 	}
 	if err := luascripts.Must("blob_read").Run(t.Context(), client, []string{"none"}).Err(); err != nil {
 		t.Error(err)
