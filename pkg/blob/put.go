@@ -33,7 +33,35 @@ func (s *Store) Put(ctx context.Context, reference string, payload []byte, reten
 	if err := cmp.Or(checkReference(reference), checkPayload(payload), checkRetention(retention)); err != nil {
 		return Result{}, err
 	}
-	result, err := s.put(ctx, reference, payload, retention)
+	return s.putTwice(ctx, reference, payload, lifetime{"PX", retention})
+}
+
+// PutUntil is Put with the moment at which the blob expires, in ms since the
+// epoch: 1 to MaxRetention. One that has passed stores nothing that lasts.
+func (s *Store) PutUntil(ctx context.Context, reference string, payload []byte, expiresAt int64) (Result, error) {
+	if err := cmp.Or(checkReference(reference), checkPayload(payload), checkRetention(expiresAt)); err != nil {
+		return Result{}, err
+	}
+	return s.putTwice(ctx, reference, payload, lifetime{"PXAT", expiresAt})
+}
+
+// lifetime is how SET takes the end of a blob: an option and its number of ms.
+type lifetime struct {
+	option string // PX or PXAT
+	ms     int64
+}
+
+// retention is the lifetime in ms from now.
+func (l lifetime) retention(now int64) int64 {
+	if l.option == "PX" {
+		return l.ms
+	}
+	return max(1, l.ms-now)
+}
+
+// putTwice puts, and once more where the answer was lost.
+func (s *Store) putTwice(ctx context.Context, reference string, payload []byte, life lifetime) (Result, error) {
+	result, err := s.put(ctx, reference, payload, life)
 	if !errors.Is(err, storeerr.UnknownOutcome) || errors.Is(ctx.Err(), context.Canceled) {
 		return result, err
 	}
@@ -46,13 +74,13 @@ func (s *Store) Put(ctx context.Context, reference string, payload []byte, reten
 	if tooLarge := s.checkServerLimit(again, reference, payload); tooLarge != nil {
 		return Result{}, tooLarge
 	}
-	if result, retryErr := s.put(again, reference, payload, retention); retryErr == nil {
+	if result, retryErr := s.put(again, reference, payload, life); retryErr == nil {
 		return result, nil
 	}
 	return Result{}, err
 }
 
-func (s *Store) put(ctx context.Context, reference string, payload []byte, retention int64) (Result, error) {
+func (s *Store) put(ctx context.Context, reference string, payload []byte, life lifetime) (Result, error) {
 	key := s.Key(reference)
 	doing := fmt.Sprintf("putting blob %q", reference)
 	var clock *redis.TimeCmd
@@ -61,7 +89,7 @@ func (s *Store) put(ctx context.Context, reference string, payload []byte, reten
 	var ttl *redis.Cmd
 	_, err := s.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		clock = p.Time(ctx)
-		set = p.Do(ctx, "SET", key, payload, "PX", retention, "NX")
+		set = p.Do(ctx, "SET", key, payload, life.option, life.ms, "NX")
 		length = p.StrLen(ctx, key)
 		ttl = p.Do(ctx, "PTTL", key)
 		return nil
@@ -74,7 +102,7 @@ func (s *Store) put(ctx context.Context, reference string, payload []byte, reten
 		if there := length.Val(); there != int64(len(payload)) {
 			return Result{}, s.conflict(reference, there)
 		}
-		return s.compare(ctx, reference, payload, retention)
+		return s.compare(ctx, reference, payload, life.retention(clock.Val().UnixMilli()))
 	}
 	if set.Err() != nil {
 		// What the server says of the SET itself tells more than the abort of

@@ -197,6 +197,7 @@ func TestRights(t *testing.T) {
 		"acl-warm-writes failed: lacks +zadd ~{app|*",
 		"acl-warm-verify failed: lacks ~{app|*",
 		"acl-warm-repair failed: lacks +zadd ~{app|*",
+		"acl-migrate failed: lacks +set +zadd",
 		"acl-scripts warning: lacks +script|load")
 	admin := s.Client(t)
 	for _, r := range results {
@@ -212,7 +213,7 @@ func TestRights(t *testing.T) {
 	c = user(t, s, "elsewhere", "~other:* +@all -get")
 	checkResults(t, run(t, c, doctor.Options{Stores: []doctor.Store{doctor.Blob}}), noCluster,
 		"acl-blob-reads failed: lacks +get", "acl-blob-writes failed: lacks +get", "acl-blob-verify failed: lacks +get",
-		"acl-inspect failed: lacks +get")
+		"acl-inspect failed: lacks +get", "acl-migrate failed: lacks +get", "acl-prefixes failed: lacks +get")
 }
 
 // Nothing is written, and no key looked at.

@@ -104,6 +104,19 @@ func Groups() []Group {
 			},
 		},
 		{
+			Name: "migrate", Store: All, Verbs: "migrate", Writes: true,
+			Scripts: []string{
+				"blob_put", "legacy_read", "legacy_retire", "opaque_retag", "opaque_retire", "opaque_scan_rows", "opaque_survey",
+				"opaque_write", "retire_rest",
+			},
+			Plain: []string{"EXEC", "EXISTS", "GET", "HSCAN", "MULTI", "PTTL", "SCAN", "SET", "STRLEN", "TIME", "ZRANGE", "ZREVRANGE"},
+		},
+		{
+			Name: "prefixes", Store: All, Verbs: "prefixes",
+			Scripts: []string{"opaque_bookkeeping", "opaque_snapshots"},
+			Plain:   []string{"HGETALL", "HMGET", "MEMORY USAGE", "PTTL", "SCAN", "TYPE", "ZREVRANGE"},
+		},
+		{
 			Name: "scripts", Store: All, Verbs: "scripts load", Writes: true,
 			Plain: []string{"SCRIPT LOAD"},
 		},

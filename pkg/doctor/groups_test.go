@@ -21,7 +21,9 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/blob"
 	"github.com/keyspacectl/keyspacectl/pkg/doctor"
 	"github.com/keyspacectl/keyspacectl/pkg/inspect"
+	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
+	"github.com/keyspacectl/keyspacectl/pkg/migrate"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/verify"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
@@ -179,7 +181,52 @@ var uses = map[string]func(ctx context.Context, s, admin stores) error{
 		_, logicalErr := inspect.Logical(ctx, s.client, "app", "a", inspect.Options{})
 		return errors.Join(err, logicalErr)
 	},
+	"migrate": func(ctx context.Context, s, admin stores) error {
+		if err := layOlder(ctx, admin); err != nil {
+			return err
+		}
+		inPlace := migrate.Options{From: "app", To: "app", InPlace: true, SkipCollisions: true}
+		moved := migrate.Options{From: "old", To: "app", SkipCollisions: true}
+		for _, o := range []migrate.Options{inPlace, moved} {
+			_, applyErr := migrate.Apply(ctx, s.client, o)
+			_, retireErr := migrate.Retire(ctx, s.client, o)
+			if err := errors.Join(applyErr, retireErr); err != nil {
+				return err
+			}
+		}
+		// Where somebody else puts the blob meanwhile.
+		_, err := s.blob.PutUntil(ctx, "r", []byte("bytes"), 4102444800000)
+		return err
+	},
+	"prefixes": func(ctx context.Context, s, admin stores) error {
+		if err := layOlder(ctx, admin); err != nil {
+			return err
+		}
+		if _, err := admin.opaque.OpenSnapshot(ctx, ""); err != nil {
+			return err
+		}
+		_, err := keyspace.Discover(ctx, s.client, keyspace.DiscoverOptions{Sample: 10})
+		return err
+	},
 	"scripts": func(ctx context.Context, s, _ stores) error { return luascripts.Load(ctx, s.client) },
+}
+
+// layOlder lays records of older layouts.
+func layOlder(ctx context.Context, admin stores) error {
+	_, err := admin.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, prefix := range []string{"app", "old"} {
+			keys, err := opaque.NewKeys(prefix)
+			if err != nil {
+				return err
+			}
+			p.ZAdd(ctx, keys.Row("x"), redis.Z{Score: 1, Member: "\x95\xa1x\xa1!\xa11\xff\x00"})
+			p.HSet(ctx, prefix+":opaque:6e", "bytes", "v", "version", "1")
+			p.HSet(ctx, prefix+":{zlink-location-opaque-v1}:index", "lost", "")
+			p.Set(ctx, prefix+":payload:new", "v", time.Hour)
+		}
+		return nil
+	})
+	return err
 }
 
 // damage does to a store what every way of looking at it, and every way of

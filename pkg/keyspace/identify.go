@@ -37,6 +37,25 @@ func Readings(redisKey string) []Name {
 	return looseNames(redisKey)
 }
 
+// Under returns what a Redis key can be in a store of a prefix that is known.
+// [Readings] takes the first colon that fits as the end of the prefix, so that
+// it does not tell every prefix that holds colons.
+func Under(prefix, redisKey string) []Name {
+	rest, ok := strings.CutPrefix(redisKey, prefix+":")
+	if !ok || !isPrefix(prefix) {
+		return nil
+	}
+	const standIn = "p"
+	var names []Name
+	for _, n := range Readings(standIn + ":" + rest) {
+		if n.Prefix == standIn {
+			n.Prefix = prefix
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
 // marks are what stands behind "{prefix}:" in the names that tell for certain,
 // and how the rest of them is read.
 var marks = [...]struct {

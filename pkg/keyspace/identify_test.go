@@ -163,7 +163,8 @@ func rebuilt(t *testing.T, n keyspace.Name) string {
 	case keyspace.Snapshot:
 		return keys.Scan(n.SnapshotID)
 	case keyspace.Quarantine:
-		return strings.TrimSuffix(keys.Index(), ":index") + "-quarantine:" + n.SHA256
+		row := keys.Row("")
+		return strings.TrimSuffix(keys.Quarantine(""), row[len(row)-64:]) + n.SHA256
 	}
 	return strings.TrimSuffix(keys.Index(), "index") + n.SHA256
 }
@@ -214,6 +215,30 @@ func TestNamesOfStores(t *testing.T) {
 			if n := keyspace.Identify(key); n.Role != want || n.Prefix != prefix || !n.Certain {
 				t.Errorf("%q is %+v, want %s of prefix %q", key, n, want, prefix)
 			}
+		}
+	}
+}
+
+func TestUnder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ prefix, key, want string }{
+		{"app", "app:payload:x", "payload app x;"},
+		{"a:payload:b", "a:payload:b:payload:x", "payload a:payload:b x;"},
+		{"a", "a:payload:b:payload:x", "payload a b:payload:x;"},
+		{"app:payload:x", "app:payload:x:opaque:61", "tagless app:payload:x a;"},
+		{"app", "app:payload:x:opaque:61", "payload app x:opaque:61;"},
+		{"a:b", "a:b:{zlink-relocation-v1}:blob:x", "current a:b x;"},
+		{"a", "a:b:{zlink-relocation-v1}:blob:x", ""},
+		{"app", "apple:payload:x", ""},
+		{"", ":payload:x", ""},
+		{"a{", "a{:payload:x", ""},
+	} {
+		var got string
+		for _, n := range keyspace.Under(c.prefix, c.key) {
+			got += fmt.Sprint(n.Layout, " ", n.Prefix, " ", n.Key, ";")
+		}
+		if got != c.want {
+			t.Errorf("%q under %q reads %q, want %q", c.key, c.prefix, got, c.want)
 		}
 	}
 }

@@ -68,6 +68,12 @@ func (k Keys) Row(key string) string {
 	return string(hex.AppendEncode(name, sum[:]))
 }
 
+// Quarantine is the key of the sorted set in which members of a row are put
+// aside.
+func (k Keys) Quarantine(key string) string {
+	return k.domain + "-quarantine" + strings.TrimPrefix(k.Row(key), k.domain)
+}
+
 // Index is the key of the sorted set of logical keys.
 func (k Keys) Index() string { return k.domain + ":index" }
 

@@ -1,0 +1,225 @@
+// Package migrate brings rows and blobs of older layouts into the current one.
+//
+// [Plan] says what there is, and what stands in the way. [Apply] writes, and
+// leaves the old keys alone. [Retire] deletes each old key that has its equal
+// in the current layout. All of them walk the keys of the server, remember
+// nothing of a key, and may be run again: what is done is found done.
+//
+// The rows of v3 untagged share their keys with the current layout. They go to
+// another prefix; or in place, where a row's old members are kept in its
+// quarantine until they are retired.
+package migrate
+
+import (
+	"context"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/keyspacectl/keyspacectl/pkg/blob"
+	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// Values says what the values of untagged rows are.
+type Values string
+
+// The forms of values. Nothing marks a store that keeps text.
+const (
+	Unsaid Values = ""
+	Raw    Values = "raw"    // bytes
+	Base64 Values = "base64" // the base64 text of bytes
+)
+
+// Options say what to migrate. The zero value of all but the prefixes is good.
+type Options struct {
+	From    string            // prefix of the old keys
+	To      string            // prefix of the new ones; may be the same but for v3 untagged
+	Layouts []keyspace.Layout // of Layouts; empty is all
+	InPlace bool              // v3 untagged rows stay under their keys
+	Values  Values            // of v3 untagged rows
+
+	// SkipCollisions leaves alone what the current layout has otherwise. Else
+	// nothing is written where there is any.
+	SkipCollisions bool
+	// DryRun makes Retire count and change nothing.
+	DryRun bool
+
+	Problem  func(error)        // told of each record that is left alone, or nil
+	Progress func(looked int64) // told now and then how many keys were looked at, or nil
+}
+
+// Layouts returns the layouts that can be migrated.
+func Layouts() []keyspace.Layout {
+	return []keyspace.Layout{
+		keyspace.Untagged, keyspace.OpaqueV1, keyspace.Tagless,
+		keyspace.RelocationOpaqueV1, keyspace.Payload, keyspace.PlainBlob, keyspace.RelocationRoot,
+	}
+}
+
+// Count is what was found of a layout, and what became of it. A key that
+// SCAN returns twice counts twice.
+type Count struct {
+	Layout keyspace.Layout
+	Store  keyspace.Store
+	Found  int64 // records: each is one of the next eight
+	Bytes  int64 // of the values of those that read
+
+	Ready      int64 // the current layout has no such record
+	Done       int64 // it has an equal one
+	Expired    int64 // nothing to migrate
+	Tombstones int64 // nothing to migrate
+	Collisions int64 // it has another one
+	Damaged    int64 // it does not read, or is over the limits
+	Written    int64 // by Apply
+	Gone       int64 // before it was read
+
+	// Of v3 untagged: values that may be base64 text, and those that are none.
+	// One of the latter shows that the store keeps bytes.
+	Ambiguous, NotBase64 int64
+
+	// Of Retire: old keys deleted, and those that were kept.
+	Retired, Kept int64
+}
+
+// Check returns storeerr.Invalid where the options do not fit together.
+func (o Options) Check() error {
+	for _, prefix := range []string{o.From, o.To} {
+		if _, err := opaque.NewKeys(prefix); err != nil {
+			return err
+		}
+	}
+	for _, layout := range o.Layouts {
+		if !slices.Contains(Layouts(), layout) {
+			return storeerr.New(storeerr.Invalid, "no older layout %q: one of %v", layout, Layouts())
+		}
+	}
+	switch {
+	case !slices.Contains([]Values{Unsaid, Raw, Base64}, o.Values):
+		return storeerr.New(storeerr.Invalid, "values are %s or %s, not %q", Raw, Base64, o.Values)
+	case o.InPlace && o.From != o.To:
+		return storeerr.New(storeerr.Invalid, "rows go to another prefix or stay in place, not both")
+	}
+	return nil
+}
+
+// Plan counts what Apply would do, and changes nothing. Of a layout that is not
+// there it says nothing.
+func Plan(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
+	return run(ctx, rdb, o, plans)
+}
+
+// Apply writes what is ready. Before that it plans, and refuses: with
+// storeerr.Conflict where records collide, unless they are to be skipped, and
+// with storeerr.Invalid where untagged rows need to be told more of. When an
+// error ends it midway, the counts say what was done.
+func Apply(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
+	counts, err := plan(ctx, rdb, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts {
+		if c.Collisions > 0 && !o.SkipCollisions {
+			return nil, storeerr.New(storeerr.Conflict, "nothing has changed: %d records of layout %s are there in the current one, and differ", c.Collisions, c.Layout).
+				WithHint("look at the plan; --on-conflict skip leaves them as they are, and writes the others")
+		}
+	}
+	return run(ctx, rdb, o, applies)
+}
+
+// Retire deletes the old keys that have their equal in the current layout, and
+// those of expired and deleted records. Others are kept, each being told to
+// Problem, and so is what a layout keeps beside its records until all are gone.
+func Retire(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
+	if _, err := plan(ctx, rdb, o); err != nil {
+		return nil, err
+	}
+	return run(ctx, rdb, o, retires)
+}
+
+// plan is Plan in silence, and refuses untagged rows that need to be told more
+// of.
+func plan(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
+	o.Problem = nil
+	counts, err := Plan(ctx, rdb, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts {
+		if c.Layout != keyspace.Untagged || c.Found == 0 {
+			continue
+		}
+		if o.From == o.To && !o.InPlace {
+			return nil, storeerr.New(storeerr.Invalid, "nothing has changed: the %d untagged rows share their keys with the current layout", c.Found).
+				WithHint("name another prefix by --to-prefix, or rewrite them by --in-place")
+		}
+		if c.Ambiguous > 0 && o.Values == Unsaid {
+			return nil, storeerr.New(storeerr.Invalid, "nothing has changed: %d values of untagged rows may be bytes or base64 text, %d are no base64", c.Ambiguous, c.NotBase64).
+				WithHint("ask the application, and say --values raw or --values base64")
+		}
+	}
+	return counts, nil
+}
+
+// mode is what is done with a record when it has been judged.
+type mode int
+
+const (
+	plans mode = iota
+	applies
+	retires
+)
+
+// migration is one walk.
+type migration struct {
+	Options
+	mode    mode
+	rdb     redis.UniversalClient
+	rows    *opaque.Store // the current layout
+	blobs   *blob.Store
+	oldKeys opaque.Keys // of untagged rows
+	counts  map[keyspace.Layout]*Count
+	looked  int64
+}
+
+func run(ctx context.Context, rdb redis.UniversalClient, o Options, mode mode) ([]Count, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	m := migration{Options: o, mode: mode, rdb: rdb, counts: map[keyspace.Layout]*Count{}}
+	var err error
+	if m.rows, err = opaque.New(rdb, o.To); err != nil {
+		return nil, err
+	}
+	if m.blobs, err = blob.New(rdb, o.To); err != nil {
+		return nil, err
+	}
+	if m.oldKeys, err = opaque.NewKeys(o.From); err != nil {
+		return nil, err
+	}
+	if err = m.walk(ctx); err == nil {
+		err = m.finish(ctx)
+	}
+	var counts []Count
+	for _, layout := range Layouts() {
+		if c := m.counts[layout]; c != nil {
+			counts = append(counts, *c)
+		}
+	}
+	return counts, err
+}
+
+// count is that of a layout.
+func (m *migration) count(layout keyspace.Layout, store keyspace.Store) *Count {
+	if m.counts[layout] == nil {
+		m.counts[layout] = &Count{Layout: layout, Store: store}
+	}
+	return m.counts[layout]
+}
+
+func (m *migration) problem(err error) {
+	if m.Problem != nil {
+		m.Problem(err)
+	}
+}

@@ -1,0 +1,138 @@
+// The rows of v3 untagged, whose keys are those of the current layout.
+
+package migrate
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"strings"
+
+	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
+	"github.com/keyspacectl/keyspacectl/pkg/legacy"
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// maxMoved bounds the members that one script moves.
+const maxMoved = 2048
+
+// untagged reads what opaque_survey says of a row: how many members it has, and
+// score and bytes of the newest. ok is false where that is not of the older
+// layout.
+func (m *migration) untagged(key legacy.Key, now int64, entry any) (it item, ok bool) {
+	parts, _ := entry.([]any)
+	if len(parts) != 3 {
+		return item{}, false
+	}
+	newest, _ := parts[2].(string)
+	if newest == "" || newest[0] != opaque.UntaggedByte {
+		return item{}, false
+	}
+	it = item{Reading: legacy.Reading{Key: key, Now: now, Found: true}, count: m.count(keyspace.Untagged, keyspace.Opaque)}
+	it.members, _ = parts[0].(int64)
+	it.score, _ = parts[1].(string)
+	sum := sha1.Sum([]byte(newest))
+	it.sha1 = hex.EncodeToString(sum[:])
+	member, ambiguous, err := legacy.DecodeMember(newest)
+	if err == nil && !strings.HasSuffix(m.oldKeys.Row(member.Key), key.SHA256) {
+		err = errAnotherKey
+	}
+	if err != nil {
+		it.Err = storeerr.New(storeerr.Integrity, "no row of layout %s: %w", keyspace.Untagged, err).AtKey(key.RedisKey)
+		return it, true
+	}
+	it.tombstone, it.version = member.Tombstone, member.Version
+	it.Record = legacy.Record{Key: member.Key, Value: member.Value, Version: member.Version, ExpiresAt: member.ExpiresAt}
+	m.decodeValue(&it, ambiguous)
+	return it, true
+}
+
+// decodeValue makes bytes of a value that is said to be text.
+func (m *migration) decodeValue(it *item, ambiguous bool) {
+	if it.Record.Value == "" {
+		return
+	}
+	if ambiguous {
+		it.count.Ambiguous++
+	} else {
+		it.count.NotBase64++
+	}
+	if m.Values != Base64 {
+		return
+	}
+	value, err := legacy.DecodeBase64(it.Record.Value)
+	if err != nil {
+		it.Err = storeerr.New(storeerr.Integrity, "the value of key %q: %w", it.Record.Key, err).AtKey(it.RedisKey)
+		return
+	}
+	it.Record.Value = value
+}
+
+var errAnotherKey = storeerr.New(storeerr.Integrity, "it holds a record of another key")
+
+// takeUntagged judges untagged rows and does what the mode says.
+func (m *migration) takeUntagged(ctx context.Context, items []item) error {
+	if m.From != m.To {
+		return m.takeRows(ctx, items)
+	}
+	for i := range items {
+		it := &items[i]
+		// Expired and deleted rows too: other drivers cannot collect them as
+		// they are.
+		if m.judgeStaying(it); it.state == ready && m.mode == applies {
+			if err := m.retag(ctx, it); err != nil {
+				return err
+			}
+		}
+		it.tally()
+		if it.state == done {
+			it.count.Done--
+			it.count.Written++
+		}
+	}
+	return nil
+}
+
+// judgeStaying judges a row that stays where it is.
+func (m *migration) judgeStaying(it *item) {
+	if it.Err != nil {
+		m.damage(it, it.Err)
+		return
+	}
+	if m.checkRow(it); it.state == unjudged {
+		it.state = ready
+	}
+}
+
+// retag gives a row its tag in place.
+func (m *migration) retag(ctx context.Context, it *item) error {
+	k := m.oldKeys
+	version := it.version
+	if version == "" {
+		// Only tombstones have none. Their score is what a script would have
+		// called them.
+		version = it.score
+	}
+	r := it.Record
+	member := opaque.Member{Key: r.Key, Value: r.Value, Version: version, ExpiresAt: r.ExpiresAt, Tombstone: it.tombstone}
+	keys := []string{
+		it.RedisKey, k.Quarantine(r.Key), k.Index(), k.Map(), k.Cleanup(), k.SnapshotExpiry(), k.SnapshotBoundary(),
+	}
+	reply, err := luascripts.Must("opaque_retag").Run(ctx, m.rdb, keys, r.Key, it.sha1, member.Append(nil), maxMoved).Text()
+	if err != nil {
+		return storeerr.FromRedis(err, storeerr.Writes, "rewriting row "+quote(r.Key))
+	}
+	switch reply {
+	case "retagged":
+		it.state = done
+	case "changed":
+		m.collide(it, "the row of key %q changed while it was looked at", r.Key)
+	case "snapshot":
+		m.collide(it, "an open snapshot reads an older version of key %q", r.Key)
+	default:
+		m.damage(it, storeerr.New(storeerr.Integrity, "the row of key %q: %s", r.Key, reply).AtKey(it.RedisKey))
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+// Walking: from the keys of the server to the records in them.
+
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
+	"github.com/keyspacectl/keyspacectl/pkg/legacy"
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
+	"github.com/keyspacectl/keyspacectl/pkg/servers"
+	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
+)
+
+// groupRows bounds the rows that are read at once: each may have over 1 MiB.
+const groupRows = 32
+
+// item is a record on its way.
+type item struct {
+	legacy.Reading
+	count *Count
+	state state
+
+	// Of an untagged row, and of a quarantine.
+	tombstone bool
+	score     string
+	sha1      string // of the newest member, in hex
+	members   int64
+	version   string
+}
+
+// walk goes through the keys under the old prefix.
+func (m *migration) walk(ctx context.Context) error {
+	err := servers.Keys(ctx, m.rdb, m.From+":", func(ctx context.Context, keys []string) error {
+		var hashes, rows, quarantines []legacy.Key
+		for _, key := range keys {
+			for _, n := range keyspace.Under(m.From, key) {
+				k := legacy.Key{RedisKey: key, Name: n}
+				switch {
+				case n.Layout == keyspace.Current && n.Role == keyspace.Row && m.wants(keyspace.Untagged):
+					rows = append(rows, k)
+				case n.Role == keyspace.Quarantine && m.mode == retires && m.InPlace && m.wants(keyspace.Untagged):
+					quarantines = append(quarantines, k)
+				case n.Layout == keyspace.Current || !m.wants(n.Layout):
+				case n.Role == keyspace.Record:
+					hashes = append(hashes, k)
+				case n.Role == keyspace.BlobValue:
+					if err := m.blob(ctx, k); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if err := m.groups(ctx, hashes, m.readHashes, m.takeRows); err != nil {
+			return err
+		}
+		if err := m.groups(ctx, rows, m.readUntagged, m.takeUntagged); err != nil {
+			return err
+		}
+		if err := m.groups(ctx, quarantines, m.readUntagged, m.retireQuarantines); err != nil {
+			return err
+		}
+		if m.looked += int64(len(keys)); m.Progress != nil {
+			m.Progress(m.looked)
+		}
+		return nil
+	})
+	return storeerr.FromRedis(err, storeerr.Reads, "looking for older layouts")
+}
+
+func (m *migration) wants(layout keyspace.Layout) bool {
+	return len(m.Layouts) == 0 || slices.Contains(m.Layouts, layout)
+}
+
+// groups reads keys some at a time, and hands over what they hold.
+func (m *migration) groups(ctx context.Context, keys []legacy.Key,
+	read func(context.Context, []legacy.Key) ([]item, error), take func(context.Context, []item) error,
+) error {
+	for group := range slices.Chunk(keys, groupRows) {
+		items, err := read(ctx, group)
+		if err == nil {
+			err = take(ctx, items)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *migration) readHashes(ctx context.Context, keys []legacy.Key) ([]item, error) {
+	readings, err := legacy.Read(ctx, m.rdb, keys...)
+	items := make([]item, len(readings))
+	for i, r := range readings {
+		items[i] = item{Reading: r, count: m.count(r.Layout, r.Store), version: r.Record.Version}
+	}
+	return items, err
+}
+
+// groupBytes bounds the members that one reply brings, but for its last one.
+const groupBytes = 4 << 20
+
+// readUntagged reads the newest member of each row. A row whose newest member
+// is of the current layout, and what is no sorted set, is no item.
+func (m *migration) readUntagged(ctx context.Context, keys []legacy.Key) (items []item, err error) {
+	for len(keys) > 0 {
+		rows := make([]string, len(keys))
+		for i, k := range keys {
+			rows[i] = k.RedisKey
+		}
+		reply, err := luascripts.Must("opaque_survey").Run(ctx, m.rdb, rows, groupBytes).Slice()
+		if err != nil {
+			return nil, storeerr.FromRedis(err, storeerr.Reads, "reading rows")
+		}
+		now, err := strconv.ParseInt(fmt.Sprint(reply[0]), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("reading the answer: %w", err)
+		}
+		for i, entry := range reply[1:] {
+			if it, ok := m.untagged(keys[i], now, entry); ok {
+				items = append(items, it)
+			}
+		}
+		keys = keys[len(reply)-1:]
+	}
+	return items, nil
+}
+
+// finish looks at what layouts keep beside their records.
+func (m *migration) finish(ctx context.Context) error {
+	if m.wants(keyspace.OpaqueV1) {
+		if err := m.indexV1(ctx); err != nil {
+			return err
+		}
+	}
+	if c := m.counts[keyspace.OpaqueV1]; m.retired(c) {
+		if err := m.retireRest(ctx, c, 0, m.v1Key("index"), m.v1Key("version")); err != nil {
+			return err
+		}
+	}
+	if c := m.counts[keyspace.Tagless]; m.retired(c) && c.Retired > 0 {
+		if err := m.retireRest(ctx, c, 0, m.From+":opaque:version"); err != nil {
+			return err
+		}
+	}
+	if c := m.counts[keyspace.Untagged]; m.retired(c) && c.Retired > 0 && !m.InPlace {
+		k := m.oldKeys
+		return m.retireRest(ctx, c, 3, k.Index(), k.Map(), k.Cleanup(), k.Sequence(), k.SnapshotExpiry(), k.SnapshotBoundary())
+	}
+	return nil
+}
+
+// retired tells whether no record of a layout is left.
+func (m *migration) retired(c *Count) bool {
+	return c != nil && m.mode == retires && !m.DryRun && c.Kept == 0
+}
+
+func (m *migration) v1Key(name string) string { return m.From + ":{zlink-location-opaque-v1}:" + name }
