@@ -65,6 +65,21 @@ func runShell(t *testing.T, setup string, commands []string, flags ...string) []
 	return results
 }
 
+// setups make what pages take to be there. The servers of the cookbook are the
+// sandbox, and embedded ones in files.
+func setups() map[string]string {
+	return map[string]string{"docs/cookbook.md": `
+keyspacectl copy --to-prefix app -q
+cat >config.yaml <<EOF
+contexts:
+  - {name: prod, url: "$KEYSPACECTL_URL", prefix: app}
+  - {name: staging, url: "embedded:staging", prefix: app-staging}
+  - {name: cluster, url: "embedded:cluster", prefix: app}
+EOF
+export KEYSPACECTL_CONFIG=config.yaml
+unset KEYSPACECTL_URL KEYSPACECTL_PREFIX`}
+}
+
 // examplesSetup makes what the examples of help name.
 const examplesSetup = `
 echo 'contexts: [{name: prod}, {name: live}, {name: staging, prefix: staging}]' >config.yaml; export KEYSPACECTL_CONFIG=config.yaml

@@ -41,11 +41,11 @@ func TestDocs(t *testing.T) {
 			}
 			if len(typed) > 0 {
 				if flags, opens := shellOf(typed[0].command); opens {
-					runTypings(t, typed[1:], flags...)
+					runTypings(t, "", typed[1:], flags...)
 					return
 				}
 			}
-			runTypings(t, typed)
+			runTypings(t, setups()[page], typed)
 		})
 	}
 }
@@ -174,9 +174,9 @@ func checkMakeTargets(t *testing.T, page string, b block) {
 	}
 }
 
-// runTypings types commands in one shell and compares what they print. The
+// runTypings types commands in one shell, behind a setup, and compares what they print. The
 // flags are of its sandbox.
-func runTypings(t *testing.T, typed []typing, flags ...string) {
+func runTypings(t *testing.T, setup string, typed []typing, flags ...string) {
 	t.Helper()
 	if len(typed) == 0 {
 		return
@@ -185,7 +185,7 @@ func runTypings(t *testing.T, typed []typing, flags ...string) {
 	for i, c := range typed {
 		commands[i] = c.command
 	}
-	for i, got := range runShell(t, "", commands, flags...) {
+	for i, got := range runShell(t, setup, commands, flags...) {
 		c := typed[i]
 		fails := slices.ContainsFunc(c.shown, func(line string) bool { return strings.Contains(line, "error") })
 		if (got.status != 0) != fails {

@@ -18,15 +18,17 @@ import (
 // topologies are the servers of all tests below, since they take their time to
 // start.
 type topologies struct {
-	config   string // the file with the contexts
-	sentinel *testserver.Sentinel
-	cluster  *testserver.Cluster
+	config     string // the file with the contexts
+	standalone testserver.Server
+	sentinel   *testserver.Sentinel
+	cluster    *testserver.Cluster
 }
 
 func TestTopologies(t *testing.T) {
 	t.Parallel()
 	top := startTopologies(t)
 	t.Run("contexts", top.testContexts)
+	t.Run("copy", top.copyAround)
 	t.Run("sentinel", top.testSentinel)
 	t.Run("cluster", top.testCluster)
 }
@@ -45,8 +47,9 @@ func startTopologies(t *testing.T) *topologies {
 	socket := testserver.Real(t, testserver.Users(
 		"default off", "operator on >p@s/s:w#%3D+é ~app:* ~{app|* &* +@all -keys -flushall -flushdb")...)
 	top := &topologies{
-		sentinel: testserver.StartSentinel(t, testserver.SentinelOptions{Password: "data", SentinelPassword: "watch"}),
-		cluster:  testserver.StartCluster(t),
+		standalone: testserver.RealTCP(t),
+		sentinel:   testserver.StartSentinel(t, testserver.SentinelOptions{Password: "data", SentinelPassword: "watch"}),
+		cluster:    testserver.StartCluster(t),
 	}
 	file("operator", "p@s/s:w#%3D+é\n")
 	file("data", "data\n")
@@ -76,7 +79,7 @@ func startTopologies(t *testing.T) *topologies {
     addr: [%s]
     cluster: true
     prefix: app
-`, testserver.RealTCP(t).URL, tls.URL, authority.CACert, client.Cert, client.Key, socket.URL,
+`, top.standalone.URL, tls.URL, authority.CACert, client.Cert, client.Key, socket.URL,
 		strings.Join(top.sentinel.Addrs(), ", "), testserver.MasterName, strings.Join(top.cluster.Addrs(), ", ")))
 	return top
 }

@@ -92,6 +92,10 @@ func (o *diffOptions) run(ctx context.Context, f *Factory) error {
 	if err := out.End(); err != nil {
 		return err
 	}
+	if tally == (transfer.Tally{}) {
+		f.note("there is nothing on either side")
+		return nil
+	}
 	if err := damaged.err(); err != nil || tally.Differences() == 0 {
 		f.note("%s", tallied(tally))
 		return err

@@ -40,7 +40,7 @@ Try it without a Redis: keyspacectl tour`,
 	addGroup(root, "keyspace", "All stores",
 		newPrefixesCmd(f), newInspectCmd(f), newStatsCmd(f), newVerifyCmd(f))
 	addGroup(root, "move", "Moving data",
-		newExportCmd(f), newImportCmd(f), newDiffCmd(f), newMigrateCmd(f))
+		newExportCmd(f), newImportCmd(f), newCopyCmd(f), newDiffCmd(f), newMigrateCmd(f))
 	addGroup(root, "tool", "The tool",
 		newConfigCmd(f), newDoctorCmd(f), newScriptsCmd(f), newSandboxCmd(f), newTourCmd(f), newVersionCmd(f), newCompletionCmd(f))
 	root.SetHelpCommandGroupID("tool")

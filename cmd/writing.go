@@ -110,12 +110,13 @@ func mapping(format, text string) (transfer.Mapping, error) {
 type report struct {
 	*progress.Counter
 	f      *Factory
+	place  string // what the place in the records is called
 	dryRun bool
 }
 
 // follow makes the options tell what happens.
 func (w *writing) follow(f *Factory, o *transfer.ImportOptions) report {
-	r := report{Counter: f.progress("records"), f: f, dryRun: w.dryRun}
+	r := report{Counter: f.progress("records"), f: f, place: "line", dryRun: w.dryRun}
 	o.Told = func(err error) { f.warn("%v", err) }
 	o.Progress = func(s transfer.Summary) { r.Set(s.Done()) }
 	return r
@@ -136,7 +137,7 @@ func (r report) end(out *render.Printer, sum transfer.Summary, err error) error 
 			WithHint(mendHint)
 	case err != nil:
 		begun := sum.Written() > 0 && !r.dryRun
-		return partial(err, begun, "stopped behind line %d (%s); the same command goes on", sum.Line, counted(sum))
+		return partial(err, begun, "stopped behind %s %d (%s); the same command goes on", r.place, sum.Line, counted(sum))
 	}
 	out.SetNow(sum.Now)
 	if err := out.One(importedRecord{sum, r.dryRun}); err != nil {

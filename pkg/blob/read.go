@@ -51,13 +51,15 @@ func (s *Store) readError(err error, reference string) error {
 }
 
 // readAtOnce reads a blob in a transaction; redis.Nil says that there is none.
+// The time goes on in it, so what is left to live is asked next to that, and
+// not behind a payload that takes a while.
 func (s *Store) readAtOnce(ctx context.Context, reference string) (Info, []byte, error) {
 	key := s.Key(reference)
 	var clock *redis.TimeCmd
 	var get *redis.StringCmd
 	var ttl *redis.Cmd
 	_, err := s.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		clock, get, ttl = p.Time(ctx), p.Get(ctx, key), p.Do(ctx, "PTTL", key)
+		clock, ttl, get = p.Time(ctx), p.Do(ctx, "PTTL", key), p.Get(ctx, key)
 		return nil
 	})
 	if err != nil {

@@ -39,11 +39,11 @@ func ReadArchive(ctx context.Context, side Side, open func() (io.ReadCloser, err
 	return importArchive(ctx, side, open, o)
 }
 
-// UntouchedError is why an import did not begin.
+// UntouchedError is why an import or a copy did not begin.
 type UntouchedError struct{ Err error }
 
 // Error says that nothing was written, and why.
-func (u *UntouchedError) Error() string { return fmt.Sprintf("nothing was imported: %v", u.Err) }
+func (u *UntouchedError) Error() string { return fmt.Sprintf("nothing was written: %v", u.Err) }
 
 // Unwrap returns the cause.
 func (u *UntouchedError) Unwrap() error { return u.Err }
