@@ -4,6 +4,7 @@ package legacy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -135,7 +136,7 @@ func (r *Reading) decode(values []any, count int, expiresAt int64) (Record, erro
 // decodeString reads a blob that is a string with a time to live.
 func (r *Reading) decodeString(value string, expiresAt int64) (Record, error) {
 	if expiresAt == 0 {
-		return Record{}, errNoTTL
+		return Record{}, errors.New("it has no time to live, and every blob has one")
 	}
 	if r.Layout == keyspace.RelocationRoot {
 		var err error
