@@ -62,9 +62,9 @@ func doctorOptions(f *Factory, stores []string) (doctor.Options, error) {
 }
 
 func runDoctor(ctx context.Context, f *Factory, o doctor.Options) error {
-	fields := render.Fields{Shown: []string{"check", "status", "found", "advice"}, Hidden: []string{"node", "store", "means", "needs"}}
+	fields := render.Fields{Shown: []string{"check", "status", "found", "advice"}, Hidden: []string{"node", "store", "means", "needs"}, Whole: true}
 	if f.settings.Target.Cluster {
-		fields = render.Fields{Shown: []string{"check", "node", "status", "found", "advice"}, Hidden: []string{"store", "means", "needs"}}
+		fields = render.Fields{Shown: []string{"check", "node", "status", "found", "advice"}, Hidden: []string{"store", "means", "needs"}, Whole: true}
 	}
 	out, err := f.printer(fields)
 	if err != nil {

@@ -40,7 +40,7 @@ func newHelpExitCodesCmd(f *Factory) *cobra.Command {
 		Example: `  keyspacectl help exit-codes`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			out, err := f.offlinePrinter(render.Fields{Shown: []string{"code", "name", "meaning"}})
+			out, err := f.offlinePrinter(render.Fields{Shown: []string{"code", "name", "meaning"}, Whole: true})
 			if err != nil {
 				return err
 			}

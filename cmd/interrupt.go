@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/keyspacectl/keyspacectl/internal/progress"
 	"github.com/keyspacectl/keyspacectl/internal/render"
 )
 
@@ -114,11 +115,13 @@ func (in *input) Read(p []byte) (int, error) {
 // remembers that writing has failed, since not everybody tells.
 type output struct {
 	io.Writer
-	ctx context.Context
-	err error
+	ctx  context.Context
+	err  error
+	line *progress.Counter // may stand on the same terminal, or nil
 }
 
 func (out *output) Write(p []byte) (int, error) {
+	out.line.Clear()
 	n, err := await(out.ctx, func() (int, error) { return out.Writer.Write(p) })
 	if render.IsBrokenPipe(err) {
 		// A connection can break too: only here it is the reader that went.

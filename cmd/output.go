@@ -68,9 +68,12 @@ func (f *Factory) printer(fields render.Fields) (*render.Printer, error) {
 		return nil, err
 	}
 	s := f.settings
+	leftOut := func(columns []string) {
+		f.note("the terminal is too narrow for %s: name columns by --columns, or see all with -o json", strings.Join(columns, ", "))
+	}
 	p, err := render.New(f.Out, render.Options{
 		Format: format, Columns: s.Columns, Headers: s.Headers, Time: s.Time, Width: f.width(),
-		Color: s.Color == "always" || (s.Color == "auto" && f.outTerminal()),
+		Color: s.Color == "always" || (s.Color == "auto" && f.outTerminal()), LeftOut: leftOut,
 	}, fields)
 	if err != nil {
 		return nil, storeerr.New(storeerr.Invalid, "%w", err)
@@ -131,6 +134,7 @@ func (f *Factory) note(format string, args ...any) {
 func (f *Factory) warn(format string, args ...any) { f.tell("warning", format, args...) }
 
 func (f *Factory) tell(what, format string, args ...any) {
+	f.out.line.Clear()
 	// Where the standard error is gone, nobody is left to tell.
 	_, _ = fmt.Fprintf(f.Err, "%s: %s\n", what, keyformat.Printable(fmt.Sprintf(format, args...)))
 }
@@ -163,7 +167,8 @@ func (f *Factory) progress(what string) *progress.Counter {
 	if !f.errTerminal() || f.settings.Quiet {
 		return nil
 	}
-	return progress.New(f.Err, what)
+	f.out.line = progress.New(f.Err, what)
+	return f.out.line
 }
 
 // partial is err, or where something was done before it the message of a bulk

@@ -13,6 +13,7 @@ func foundFields() render.Fields {
 	return render.Fields{
 		Shown:  []string{"store", "layout", "prefix", "namespace", "segment", "records", "keys", "bytes", "oldest_snapshot", "due"},
 		Hidden: []string{"certain", "measured", "snapshots", "sniffed", "untagged", "complete"},
+		Spare:  []string{"keys", "layout"},
 	}
 }
 

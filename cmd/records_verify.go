@@ -16,6 +16,7 @@ func findingFields(mends bool) render.Fields {
 	f := render.Fields{
 		Shown:  []string{"code", "severity", "key", "redis_key", "expected", "found"},
 		Hidden: []string{"store", "prefix", "snapshot_id", "reference", "namespace", "segment", "chunk", "repair"},
+		Whole:  true,
 	}
 	if mends {
 		f.Shown = append(f.Shown, "outcome", "detail")
@@ -67,7 +68,7 @@ func orNull(r *render.Record, name, text string) {
 
 // runVerifyCodes prints the catalogue. It needs no server.
 func runVerifyCodes(f *Factory) error {
-	out, err := f.offlinePrinter(render.Fields{Shown: []string{"code", "severity", "meaning", "mending", "repair"}, Hidden: []string{"store"}})
+	out, err := f.offlinePrinter(render.Fields{Shown: []string{"code", "severity", "meaning", "mending", "repair"}, Hidden: []string{"store"}, Whole: true})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func newScriptsListCmd(f *Factory) *cobra.Command {
 }
 
 func scriptFields() render.Fields {
-	return render.Fields{Shown: []string{"name", "sha1", "size", "does"}, Hidden: []string{"loaded"}}
+	return render.Fields{Shown: []string{"name", "sha1", "size", "does"}, Hidden: []string{"loaded"}, Whole: true}
 }
 
 // scriptRecord is a script and, once a server was asked, whether it knows it.

@@ -56,6 +56,7 @@ YAML the fullest of them by name. What several snapshots hold counts for each.`,
 func snapshotFields() render.Fields {
 	return render.Fields{
 		Shown:  []string{"id", "opened_at", "boundary", "behind", "expires_at", "state", "prefix"},
+		Whole:  true,
 		Hidden: []string{"ttl_ms"},
 	}
 }

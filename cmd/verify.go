@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -121,7 +122,7 @@ func (o *verifyOptions) run(ctx context.Context, f *Factory, failOn verify.Sever
 	}
 	progress := f.progress("checked")
 	defer progress.Stop()
-	var s verifySummary
+	s := verifySummary{shown: time.Now()}
 	o.Progress = func(checked int64) { s.checked = checked; progress.Set(checked) }
 	for r, err := range verify.Run(ctx, client, o.RunOptions) {
 		if err == nil {

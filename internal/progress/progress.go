@@ -37,6 +37,7 @@ func New(w io.Writer, what string) *Counter {
 		progressbar.OptionSetRenderBlankState(false),
 		progressbar.OptionClearOnFinish(),
 	)
+	bar.StartWithoutRender() // the rate is from now on
 	return &Counter{bar: bar, started: time.Now()}
 }
 
@@ -80,6 +81,18 @@ func (c *Counter) set(n int64) {
 		}
 		// A terminal that cannot be written to is no reason to stop the work.
 		_ = c.bar.Set64(n)
+	}
+}
+
+// Clear clears the line until the next count: something else is to be written.
+func (c *Counter) Clear() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stopped && time.Since(c.started) >= patience {
+		_ = c.bar.Clear()
 	}
 }
 

@@ -29,9 +29,20 @@ const (
 	number             // is never shortened, and aligned right
 )
 
+// flow says what becomes of a text that is wider than its place, where results
+// are shown whole.
+type flow int
+
+const (
+	cut   flow = iota // a preview: it is shortened
+	whole             // a key: it is never broken, so that it can be copied
+	words             // a sentence: it goes on in the next line
+)
+
 type cell struct {
 	text string
 	kind kind
+	flow flow
 	more []string // further lines, of a report
 }
 
@@ -148,4 +159,26 @@ func shorten(s string, limit int) string {
 		return s
 	}
 	return displaywidth.Options{}.TruncateString(s, limit, "…")
+}
+
+// wrap returns s as lines of at most limit columns, broken at spaces. A word
+// that is wider stands alone on its line.
+func wrap(s string, limit int) []string {
+	if limit <= 0 || len(s) <= limit {
+		return []string{s}
+	}
+	var lines []string
+	line, used := "", 0
+	for word := range strings.SplitSeq(s, " ") {
+		w := width(word)
+		if used > 0 && used+1+w > limit {
+			lines = append(lines, line)
+			line, used = "", 0
+		}
+		if used > 0 {
+			word, w = " "+word, w+1
+		}
+		line, used = line+word, used+w
+	}
+	return append(lines, line)
 }

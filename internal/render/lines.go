@@ -24,7 +24,7 @@ const (
 // lines is a tw.Renderer for cells that are laid out already.
 type lines struct {
 	table  *table
-	widths []int
+	layout layout
 	out    io.Writer
 	line   []byte
 	err    error
@@ -34,17 +34,17 @@ var _ tw.Renderer = (*lines)(nil)
 
 func (l *lines) Start(w io.Writer) error { l.out = w; return nil }
 
-func (l *lines) Header(headers [][]string, _ tw.Formatting) {
-	if l.table.color {
-		l.line = append(l.line, boldOn...)
-	}
-	for _, header := range headers {
+func (l *lines) Header(_ [][]string, _ tw.Formatting) {
+	for _, header := range l.table.headLines(l.layout) {
+		if l.table.color {
+			l.line = append(l.line, boldOn...)
+		}
 		l.draw(header)
+		if l.table.color {
+			l.line = append(l.line, boldOff...)
+		}
+		l.end()
 	}
-	if l.table.color {
-		l.line = append(l.line, boldOff...)
-	}
-	l.end()
 }
 
 func (l *lines) Row(row []string, _ tw.Formatting) {
@@ -57,8 +57,8 @@ func (l *lines) draw(cells []string) {
 		if i > 0 {
 			l.pad(gap)
 		}
-		space := l.widths[i] - width(c)
-		if l.table.kinds[i] == number {
+		space := l.layout.widths[i] - width(c)
+		if l.table.kinds[l.layout.columns[i]] == number {
 			l.pad(space)
 			space = 0
 		}

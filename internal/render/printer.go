@@ -41,7 +41,7 @@ func New(w io.Writer, o Options, f Fields) (*Printer, error) {
 		p.record.only, p.record.rows = o.Columns, f.Rows
 	}
 	if o.Format == Table {
-		p.table = newTable(p.record.columns, f.key(), &p.options)
+		p.table = newTable(p.record.columns, f, &p.options)
 	}
 	return p, nil
 }
@@ -63,7 +63,7 @@ func (p *Printer) One(v Recorder) error {
 		p.write(io.WriteString(p.w, p.record.cells[0].text))
 		return p.err
 	case Table:
-		p.table = p.upright(v)
+		p.upright(v)
 	case TSV:
 		_ = p.Row(v) // End returns its error
 		return p.End()
@@ -76,27 +76,13 @@ func (p *Printer) One(v Recorder) error {
 	return p.Flush()
 }
 
-// upright returns a table of the fields of v, one a line.
-func (p *Printer) upright(v Recorder) *table {
-	o := p.options
-	if o.Headers == nil {
-		o.Headers = new(bool)
-	}
-	t := newTable([]string{"field", "value"}, "field", &o)
-	t.ragged = true
+// upright appends the fields of v, one a line.
+func (p *Printer) upright(v Recorder) {
 	p.record.upright = true
 	p.record.take(v)
 	p.record.upright = false
-	for i, c := range p.record.cells {
-		if c.kind == absent {
-			continue
-		}
-		t.rows = append(t.rows, []cell{{text: p.record.columns[i], kind: fixed}, {text: c.text, kind: text}})
-		for _, line := range c.more {
-			t.rows = append(t.rows, []cell{{kind: fixed}, {text: line, kind: text}})
-		}
-	}
-	return t
+	headed := p.options.Headers != nil && *p.options.Headers
+	p.record.buf = appendUpright(p.record.buf, p.record.columns, p.record.cells, p.options.Width, headed)
 }
 
 // Row prints the next result of a list. It is gathered with others: call
@@ -162,7 +148,11 @@ func (p *Printer) End() error {
 	case !p.started:
 		p.start()
 	}
-	return p.Flush()
+	err := p.Flush()
+	if err == nil && p.table != nil && len(p.table.leftOut) > 0 && p.options.LeftOut != nil {
+		p.options.LeftOut(p.table.leftOut)
+	}
+	return err
 }
 
 // Flush writes out what is gathered.

@@ -35,19 +35,19 @@ type Record struct {
 }
 
 // Bytes appends bytes that are shown whole: a key, a reference, a version.
-func (r *Record) Bytes(name, v string) { r.bytes(name, v, showBytes) }
+func (r *Record) Bytes(name, v string) { r.bytes(name, v, whole, showBytes) }
 
 // Value appends bytes of which tables show a preview, at most 64 columns wide.
-func (r *Record) Value(name, v string) { r.bytes(name, v, showValue) }
+func (r *Record) Value(name, v string) { r.bytes(name, v, cut, showValue) }
 
-func (r *Record) bytes(name, v string, show func(Format, string) string) {
+func (r *Record) bytes(name, v string, f flow, show func(Format, string) string) {
 	if c := r.cell(name); c != nil {
 		shown := show(r.options.Format, v)
 		if r.options.Format == Table {
 			// Rows are gathered, and a part of a value would keep the whole of it.
 			shown = strings.Clone(shown)
 		}
-		*c = cell{text: shown, kind: text}
+		*c = cell{text: shown, kind: text, flow: f}
 		return
 	}
 	if utf8.ValidString(v) {
@@ -63,7 +63,7 @@ func (r *Record) bytes(name, v string, show func(Format, string) string) {
 // JSON, digits or not; invalid UTF-8 in it is replaced.
 func (r *Record) Text(name, v string) {
 	if c := r.cell(name); c != nil {
-		*c = cell{text: keyformat.Printable(v), kind: text}
+		*c = cell{text: keyformat.Printable(v), kind: text, flow: words}
 	} else if r.open(name, "") {
 		r.buf = appendString(r.buf, v)
 	}
@@ -73,7 +73,7 @@ func (r *Record) Text(name, v string) {
 // place of a field that the result does not have.
 func (r *Record) Note(name, remark string) {
 	if c := r.cell(name); c != nil && r.options.Format == Table {
-		*c = cell{text: keyformat.Printable(remark), kind: text}
+		*c = cell{text: keyformat.Printable(remark), kind: text, flow: words}
 	}
 }
 
@@ -167,7 +167,7 @@ func Ints[T ~int | ~int64 | ~uint32](r *Record, name string, items []T) {
 // Texts appends a list of texts. Its cell is its JSON, in a report a line each.
 func Texts(r *Record, name string, items []string) {
 	if c := r.cell(name); c != nil && r.upright && len(items) > 0 {
-		*c = cell{kind: text}
+		*c = cell{kind: text, flow: words}
 		r.report(c, items)
 		return
 	}

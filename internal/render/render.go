@@ -83,6 +83,9 @@ type Options struct {
 	Width   int       // columns of the terminal, to which tables are shortened; 0 shortens none
 	Color   bool      // whether tables may use colour
 	Now     int64     // the moment that relative times refer to, ms since 1970
+	// LeftOut, if not nil, is told at the end of a table which columns the
+	// terminal was too narrow for.
+	LeftOut func(columns []string)
 }
 
 // Fields names what a kind of result may hold, so that a choice of columns can
@@ -92,6 +95,8 @@ type Fields struct {
 	Hidden []string // further fields, columns only when asked for
 	Raw    string   // the field whose bytes Raw prints; empty means that Raw is refused
 	Rows   string   // the list of a document whose results have these fields, and not the document; empty for others
+	Spare  []string // columns that a narrow terminal does without first, in this order
+	Whole  bool     // results are for reading: where a terminal is too narrow, their texts go on in the next line or they are given a field a line
 }
 
 // Check returns an error, fit for a usage message, when a result with these

@@ -47,6 +47,54 @@ func (r *Record) report(c *cell, lines []string) {
 	c.text, c.more = safe[0], safe[1:]
 }
 
+// appendUpright appends the fields of a result, one a line, with their names.
+// Keys are not broken, so that they can be copied from the terminal; sentences
+// go on in the next line, and what is a preview is cut. 0 columns are any number.
+func appendUpright(out []byte, names []string, cells []cell, columns int, headed bool) []byte {
+	widest := 0
+	if headed {
+		widest = len("FIELD")
+	}
+	for i, c := range cells {
+		if c.kind != absent {
+			widest = max(widest, len(names[i]))
+		}
+	}
+	limit := 0
+	if columns > 0 {
+		limit = max(minText, columns-widest-gap)
+	}
+	if headed {
+		out = append(out, "FIELD"+strings.Repeat(" ", widest+gap-len("FIELD"))+"VALUE\n"...)
+	}
+	for i, c := range cells {
+		if c.kind == absent {
+			continue
+		}
+		name := names[i]
+		for _, text := range slices.Concat([]string{c.text}, c.more) {
+			for _, line := range c.flow.lines(text, limit) {
+				out = append(out, strings.TrimRight(name+strings.Repeat(" ", widest+gap-len(name))+line, " ")...)
+				out = append(out, '\n')
+				name = ""
+			}
+		}
+	}
+	return out
+}
+
+// lines returns a text as lines of at most so many columns, if it may be broken
+// or cut; 0 are any number.
+func (f flow) lines(text string, columns int) []string {
+	switch {
+	case f == words:
+		return wrap(text, columns)
+	case f == cut && columns > 0:
+		return []string{shorten(text, columns)}
+	}
+	return []string{text}
+}
+
 // valueWidth is what a report's names leave of the terminal, 0 for any width.
 func (r *Record) valueWidth() int {
 	if r.options.Width <= 0 {
@@ -111,8 +159,8 @@ func listLines[T Recorder](items []T, o *Options, width int) []string {
 	}
 	headed := true
 	inner := Options{Format: Table, Headers: &headed, Width: width}
-	t := newTable(found.columns, "", &inner)
-	t.ragged = true
+	t := newTable(found.columns, Fields{Whole: true}, &inner)
+	t.ragged, t.inner = true, true
 	for _, row := range rows {
 		t.rows = append(t.rows, append(row, make([]cell, len(found.columns)-len(row))...))
 	}

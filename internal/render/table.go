@@ -1,8 +1,6 @@
 // Tables: rows are gathered into batches, and each batch is laid out with what
 // the ones before it needed, so that a long scan neither waits for its end nor
-// is held in memory. On a terminal the widest text columns are shortened until
-// a row fits, the key last, and where that is not enough the last columns are
-// left out; off a terminal nothing is shortened to fit.
+// is held in memory. How wide the columns are is the matter of layout.go.
 
 package render
 
@@ -20,35 +18,42 @@ const (
 	gap       = 2   // spaces between columns
 	minText   = 8   // no text column is shortened below this
 	minKey    = 20  // nor the key below this
+	minWords  = 16  // nor is a sentence broken into lines below this
 )
 
 // table lays out rows of the same columns.
 type table struct {
+	names  []string // the fields
 	heads  []string // the header
 	key    int      // the column that is shortened last, or -1
+	spare  []string // the columns that are left out first
 	limit  int      // columns of the terminal, or 0
 	color  bool
 	ragged bool // no spaces after the last column
+	whole  bool // sentences go on in the next line
+	inner  bool // within a report: no row is given a field a line
 
 	rows    [][]cell
-	headed  bool   // the header is printed, or none is wanted
+	headers bool   // a header is wanted
+	shown   []int  // the columns under the last header, nil before there is one
+	upright bool   // rows are given a field a line from now on
+	written bool   // something is printed
 	kinds   []kind // of each column, as met so far
-	natural []int  // the width of each column, as met so far
+	flows   []flow // the same
+	natural []int  // the width of each column's cells, as met so far
+	longest []int  // the width of each column's longest word
+	leftOut []string
 }
 
-func newTable(columns []string, key string, o *Options) *table {
-	t := &table{key: -1, limit: o.Width, color: o.Color}
-	t.headed = o.Headers != nil && !*o.Headers
-	t.kinds = make([]kind, len(columns))
-	t.natural = make([]int, len(columns))
-	for i, column := range columns {
+func newTable(columns []string, f Fields, o *Options) *table {
+	t := &table{
+		names: columns, key: slices.Index(columns, f.key()), spare: f.Spare, limit: o.Width, color: o.Color, whole: f.Whole,
+		headers: o.Headers == nil || *o.Headers,
+	}
+	n := len(columns)
+	t.kinds, t.flows, t.natural, t.longest = make([]kind, n), make([]flow, n), make([]int, n), make([]int, n)
+	for _, column := range columns {
 		t.heads = append(t.heads, strings.ToUpper(strings.ReplaceAll(column, "_", " ")))
-		if column == key {
-			t.key = i
-		}
-		if !t.headed {
-			t.natural[i] = width(t.heads[i])
-		}
 	}
 	return t
 }
@@ -56,25 +61,48 @@ func newTable(columns []string, key string, o *Options) *table {
 // render prints the rows gathered since the last time, and before the first
 // the header.
 func (t *table) render(w io.Writer) error {
+	t.measure()
+	l := t.layOut()
+	if t.upright {
+		return t.blocks(w)
+	}
+	drawn := &lines{table: t, layout: l}
+	out := tablewriter.NewTable(w, tablewriter.WithRenderer(drawn)).Configure(verbatim)
+	if t.headers && !slices.Equal(t.shown, l.columns) {
+		t.shown = l.columns
+		out.Header(l.each(func(i, _ int) string { return t.heads[i] }))
+	}
+	for _, row := range t.rows {
+		for _, line := range t.broken(row, l) {
+			if err := out.Append(line); err != nil {
+				return err
+			}
+		}
+	}
+	t.written = true
+	t.rows = t.rows[:0]
+	return out.Render()
+}
+
+// measure takes the gathered rows into account.
+func (t *table) measure() {
 	for _, row := range t.rows {
 		for i, c := range row {
 			t.kinds[i] = max(t.kinds[i], c.kind)
+			t.flows[i] = max(t.flows[i], c.flow)
 			t.natural[i] = max(t.natural[i], width(c.text))
+			if t.whole && c.flow == words {
+				t.longest[i] = max(t.longest[i], longestWord(c.text))
+			}
 		}
 	}
-	widths := t.fit()
-	out := tablewriter.NewTable(w, tablewriter.WithRenderer(&lines{table: t, widths: widths})).Configure(verbatim)
-	if !t.headed {
-		out.Header(t.shortened(widths, func(i int) string { return t.heads[i] }))
+}
+
+func longestWord(s string) (widest int) {
+	for word := range strings.SplitSeq(s, " ") {
+		widest = max(widest, width(word))
 	}
-	for _, row := range t.rows {
-		if err := out.Append(t.shortened(widths, func(i int) string { return row[i].text })); err != nil {
-			return err
-		}
-	}
-	t.headed = true
-	t.rows = t.rows[:0]
-	return out.Render()
+	return widest
 }
 
 // verbatim turns off all that would change a cell or split a row.
@@ -84,62 +112,42 @@ func verbatim(c *tablewriter.Config) {
 	c.Behavior = tw.Behavior{AutoHide: tw.Off, TrimSpace: tw.Off, TrimTab: tw.Off, TrimLine: tw.Off}
 }
 
-func (t *table) shortened(widths []int, text func(int) string) []string {
-	out := make([]string, len(widths))
-	for i, limit := range widths {
-		out[i] = shorten(text(i), limit)
+// broken returns the lines of a row: one, but where sentences go on.
+func (t *table) broken(row []cell, l layout) [][]string {
+	parts := make([][]string, len(l.columns))
+	height := 1
+	for at, i := range l.columns {
+		parts[at] = []string{row[i].text}
+		if t.whole && row[i].flow == words {
+			parts[at] = wrap(row[i].text, l.widths[at])
+		}
+		height = max(height, len(parts[at]))
+	}
+	out := make([][]string, height)
+	for n := range out {
+		out[n] = make([]string, len(parts))
+		for at, part := range parts {
+			if n < len(part) {
+				out[n][at] = shorten(part[n], l.widths[at])
+			}
+		}
 	}
 	return out
 }
 
-// fit returns the width of each column that is shown: what it needs, or less
-// where the row would not fit the terminal.
-func (t *table) fit() []int {
-	widths := slices.Clone(t.natural)
-	if t.limit <= 0 {
-		return widths
-	}
-	over := gap*(len(widths)-1) - t.limit
-	for _, w := range widths {
-		over += w
-	}
-	for ; over > 0; over-- {
-		at := t.widest(widths)
-		if at < 0 {
-			break
+// blocks prints the gathered rows a field a line, with an empty line between
+// them.
+func (t *table) blocks(w io.Writer) error {
+	for _, row := range t.rows {
+		var out []byte
+		if t.written {
+			out = append(out, '\n')
 		}
-		widths[at]--
-	}
-	widths = widths[:t.fitting(widths)]
-	if len(widths) == 1 {
-		widths[0] = min(widths[0], t.limit)
-	}
-	return widths
-}
-
-// fitting returns how many columns fit the terminal whole, but at least one: a
-// number that is cut short would be another number.
-func (t *table) fitting(widths []int) int {
-	used := 0
-	for i, w := range widths {
-		if used += w; i > 0 && used > t.limit {
-			return i
+		if _, err := w.Write(appendUpright(out, t.names, row, t.limit, false)); err != nil {
+			return err
 		}
-		used += gap
+		t.written = true
 	}
-	return len(widths)
-}
-
-// widest returns the column to be shortened next, or -1 when none may be.
-func (t *table) widest(widths []int) int {
-	at := -1
-	for i, w := range widths {
-		if i != t.key && t.kinds[i] <= text && w > max(minText, width(t.heads[i])) && (at < 0 || w > widths[at]) {
-			at = i
-		}
-	}
-	if at < 0 && t.key >= 0 && t.kinds[t.key] <= text && widths[t.key] > minKey {
-		return t.key
-	}
-	return at
+	t.rows = t.rows[:0]
+	return nil
 }

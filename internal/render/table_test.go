@@ -186,3 +186,107 @@ func TestPreviews(t *testing.T) {
 		}
 	}
 }
+
+// check is a result that is for reading.
+type check struct{ key, state, text string }
+
+func (c check) Record(r *render.Record) {
+	r.Bytes("redis_key", c.key)
+	r.Text("state", c.state)
+	r.Text("what_is", c.text)
+}
+
+func TestTableIsReadWhole(t *testing.T) {
+	t.Parallel()
+	rows := []check{
+		{"k", "ok", "a sentence that goes on in the next line"},
+		{"a key of\n18 bytes", "failed", "not a-word-of-many-columns"},
+	}
+	tests := map[int]string{
+		0: `REDIS KEY           STATE   WHAT IS
+k                   ok      a sentence that goes on in the next line
+a key of\n18 bytes  failed  not a-word-of-many-columns
+`,
+		53: `REDIS KEY           STATE   WHAT IS
+k                   ok      a sentence that goes on
+                            in the next line
+a key of\n18 bytes  failed  not
+                            a-word-of-many-columns
+`,
+		45: `redis_key  k
+state      ok
+what_is    a sentence that goes on in the
+           next line
+
+redis_key  a key of\n18 bytes
+state      failed
+what_is    not a-word-of-many-columns
+`,
+		24: `redis_key  k
+state      ok
+what_is    a sentence
+           that goes on
+           in the next
+           line
+
+redis_key  a key of\n18 bytes
+state      failed
+what_is    not
+           a-word-of-many-columns
+`,
+	}
+	for limit, want := range tests {
+		var out bytes.Buffer
+		p, err := render.New(&out, render.Options{Format: render.Table, Width: limit},
+			render.Fields{Shown: []string{"redis_key", "state", "what_is"}, Whole: true})
+		for _, row := range rows {
+			if err == nil {
+				err = p.Row(row)
+			}
+		}
+		if err == nil {
+			err = p.End()
+		}
+		if trim(out.String()) != want || err != nil {
+			t.Errorf("width %d: %v\n%s\nwant\n%s", limit, err, &out, want)
+		}
+	}
+}
+
+// trim returns lines without the spaces at their ends.
+func trim(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestTableLeavesOut(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		limit int
+		left  string
+		want  string
+	}{
+		{40, "", "REDIS KEY  STATE  WHAT IS\nk          ok     text\n"},
+		{22, "", "REDIS         WHAT\nKEY    STATE  IS\nk      ok     text\n"},
+		{15, "state", "REDIS  WHAT\nKEY    IS\nk      text\n"},
+		{9, "state what_is", "REDIS\nKEY\nk\n"},
+	}
+	for _, c := range tests {
+		var out bytes.Buffer
+		left := ""
+		o := render.Options{Format: render.Table, Width: c.limit, LeftOut: func(columns []string) { left = strings.Join(columns, " ") }}
+		p, err := render.New(&out, o, render.Fields{Shown: []string{"redis_key", "state", "what_is"}, Spare: []string{"state"}})
+		if err == nil {
+			err = p.Row(check{"k", "ok", "text"})
+		}
+		if err == nil {
+			err = p.End()
+		}
+		if trim(out.String()) != c.want || left != c.left || err != nil {
+			t.Errorf("width %d: left out %q, %v\n%s\nwant %q\n%s", c.limit, left, err, &out, c.left, c.want)
+		}
+	}
+}
