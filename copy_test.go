@@ -1,3 +1,5 @@
+//go:build unix
+
 // Moving stores between servers: around all shapes of Redis, and killed on the
 // way.
 
@@ -6,8 +8,8 @@ package main_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -85,51 +87,109 @@ func (top *topologies) copyAround(t *testing.T) {
 	}
 }
 
-// kills is how many copies are killed. Each is at another point.
-const kills = 4
+// kills is how many copies are killed. Each is at a point of its own.
+const kills = 20
 
-func TestCopyKilled(t *testing.T) {
+// TestCopyEndsEarly ends copies when so many bytes have reached the destination,
+// by a signal or killed, and copies again.
+func TestCopyEndsEarly(t *testing.T) {
 	t.Parallel()
 	from, to := testserver.Real(t), testserver.Real(t)
-	fillStores(t, from.Client(t), "app", 2000, 20, 60)
-	copyArgs := func(url, prefix string) []string { return []string{"copy", "--to-url", url, "--to-prefix", prefix} }
+	const rows, chunks = 600, 30
+	fillStores(t, from.Client(t), "app", rows, 12, chunks)
 
-	// What an undisturbed copy sends, on the connection that sends most.
+	start(t, from.URL, "copy", "--to-url", to.URL, "--to-prefix", "whole").ends(0)
+	// The first copy also brought the scripts.
 	proxy := startProxy(t, to)
-	start(t, from.URL, copyArgs("redis://"+proxy.Addr(), "whole")...).ends(0)
+	start(t, from.URL, copying(proxy, "measured")...).ends(0)
 	noError(t, proxy.Close())
-	var most int64
-	for i := range proxy.Connections() {
-		most = max(most, proxy.Carried(i+1, faultproxy.Request))
-	}
-	for i := range kills {
-		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			t.Parallel()
-			prefix := fmt.Sprint("killed-", i)
-			at := 1 + rand.Int64N(most-1)
-			t.Logf("killed behind %d of %d bytes", at, most)
-			proxy := startProxy(t, to, faultproxy.Fault{Stream: faultproxy.Request, At: at, Action: faultproxy.Blackhole})
-			p := start(t, from.URL, copyArgs("redis://"+proxy.Addr(), prefix)...)
-			killAt(p, proxy, at)
-			noError(t, proxy.Close())
+	equalSides(t, to, "--left-url", from.URL, "--left-prefix", "app", "--right-prefix", "whole")
+	all := proxy.CarriedTogether(faultproxy.Request)
+	signalEndsCopy(t, from, to, all/2)
+	midway := 0
+	for i := range int64(kills) {
+		prefix := fmt.Sprint("killed-", i)
+		keepVersions(t, to, prefix)
+		// Not all runs send the same: the last bytes may not come.
+		at := 1 + (i*all+rand.Int64N(all))*9/10/kills
+		proxy := startProxy(t, to, faultproxy.Fault{Connection: faultproxy.Together, Stream: faultproxy.Request, At: at, Action: faultproxy.Blackhole})
+		killAt(t, start(t, from.URL, copying(proxy, prefix)...), proxy, at)
 
-			before := versions(t, to, prefix)
-			start(t, from.URL, copyArgs(to.URL, prefix)...).ends(0)
-			after := versions(t, to, prefix)
-			t.Logf("%d of %d rows and chunks were there", len(before), len(after))
-			for key, version := range before {
-				if after[key] != version {
-					t.Errorf("%s had the version %s and was written again, as %s", key, version, after[key])
-				}
+		before := versions(t, to, prefix)
+		if len(before) > 0 && len(before) < rows-1+chunks {
+			midway++
+		}
+		start(t, from.URL, "copy", "--to-url", to.URL, "--to-prefix", prefix).ends(0)
+		after := versions(t, to, prefix)
+		for key, version := range before {
+			if after[key] != version {
+				t.Errorf("%s had the version %s and was written again, as %s", key, version, after[key])
 			}
-			if out, errs, status := execute(t, to, "diff", "--left-url", from.URL, "--left-prefix", "app", "--right-prefix", prefix); status != 0 {
-				t.Errorf("run again it differs: %d, %s%s", status, out, errs)
-			}
-			if out, errs, status := execute(t, to, "diff", "--left-prefix", "whole", "--right-prefix", prefix); status != 0 {
-				t.Errorf("run again it differs from the undisturbed copy: %d, %s%s", status, out, errs)
-			}
-		})
+		}
+		equalSides(t, to, "--left-prefix", "whole", "--right-prefix", prefix)
+		if t.Failed() {
+			t.Fatalf("killed behind %d of %d bytes, with %d rows and chunks there", at, all, len(before))
+		}
 	}
+	if midway == 0 {
+		t.Errorf("none of %d copies was killed midway", kills)
+	}
+	t.Logf("%d of %d copies were killed between the first and the last write of rows and chunks", midway, kills)
+}
+
+// signalEndsCopy presses Ctrl-C when so many bytes have reached the
+// destination, and copies again.
+func signalEndsCopy(t *testing.T, from, to testserver.Server, at int64) {
+	t.Helper()
+	keepVersions(t, to, "signal")
+	source, err := opaque.New(from.Client(t), "app")
+	noError(t, err)
+	proxy := startProxy(t, to, faultproxy.Fault{Connection: faultproxy.Together, Stream: faultproxy.Request, At: at, Action: faultproxy.Blackhole})
+	p := start(t, from.URL, copying(proxy, "signal")...)
+	if !awaitCarried(p, proxy, at) {
+		t.Fatalf("the copy ended by itself: %s", p.stderr.String())
+	}
+	p.signal(os.Interrupt)
+	p.ends(130)
+	noError(t, proxy.Close())
+	if said := p.stderr.String(); !strings.Contains(said, "the same command") || strings.ContainsAny(said, "\r\x1b") {
+		t.Errorf("it said %q", said)
+	}
+	noSnapshots(t, source)
+	before := versions(t, to, "signal")
+	start(t, from.URL, "copy", "--to-url", to.URL, "--to-prefix", "signal").ends(0)
+	after := versions(t, to, "signal")
+	for key, version := range before {
+		if after[key] != version {
+			t.Errorf("%s had the version %s and was written again, as %s", key, version, after[key])
+		}
+	}
+	equalSides(t, to, "--left-prefix", "whole", "--right-prefix", "signal")
+	noSnapshots(t, source)
+}
+
+func copying(to *faultproxy.Proxy, prefix string) []string {
+	return []string{"copy", "--to-url", "redis://" + to.Addr(), "--to-prefix", prefix, "--timeout", "1m"}
+}
+
+// equalSides holds that a diff with these flags finds no difference.
+func equalSides(t *testing.T, s testserver.Server, flags ...string) {
+	t.Helper()
+	if out, errs, status := execute(t, s, append([]string{"diff"}, flags...)...); status != 0 || !strings.HasSuffix(errs, " equal records\n") {
+		t.Errorf("%q: %d, %s%s", flags, status, out, errs)
+	}
+}
+
+// keepVersions opens what guards a snapshot of the empty store, for an hour:
+// no row gets rid of a version that was written.
+func keepVersions(t *testing.T, s testserver.Server, prefix string) {
+	t.Helper()
+	keys, err := opaque.NewKeys(prefix)
+	noError(t, err)
+	client := s.Client(t)
+	noError(t, client.ZAdd(t.Context(), keys.SnapshotBoundary(), redis.Z{Score: 0, Member: "guard"}).Err())
+	ends := float64(time.Now().Add(time.Hour).UnixMilli())
+	noError(t, client.ZAdd(t.Context(), keys.SnapshotExpiry(), redis.Z{Score: ends, Member: "guard"}).Err())
 }
 
 func startProxy(t *testing.T, s testserver.Server, faults ...faultproxy.Fault) *faultproxy.Proxy {
@@ -139,43 +199,58 @@ func startProxy(t *testing.T, s testserver.Server, faults ...faultproxy.Fault) *
 	return proxy
 }
 
-// killAt kills a process when a connection has carried so many bytes of
-// requests, unless it ends before: not every run spreads them alike.
-func killAt(p *process, proxy *faultproxy.Proxy, at int64) {
-	ended := make(chan struct{})
+// killAt kills a process when so many bytes of requests have come to the
+// proxy's server, and returns when the server has done all that reached it.
+func killAt(t *testing.T, p *process, proxy *faultproxy.Proxy, at int64) {
+	t.Helper()
+	if !awaitCarried(p, proxy, at) {
+		t.Errorf("the process ended before %d bytes were carried: %s", at, p.stderr.String())
+	}
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	noError(t, proxy.Close())
+}
+
+// awaitCarried waits until a proxy has passed on so many bytes of requests. It
+// reports false if the process printed its result before.
+func awaitCarried(p *process, proxy *faultproxy.Proxy, at int64) bool {
+	printed := make(chan struct{})
 	go func() {
-		defer close(ended)
-		_ = p.cmd.Wait()
+		defer close(printed)
+		_, _ = p.lines.Peek(1)
 	}()
 	again := time.NewTicker(time.Millisecond)
 	defer again.Stop()
-	for there := false; !there; {
-		for i := range proxy.Connections() {
-			there = there || proxy.Carried(i+1, faultproxy.Request) >= at
-		}
+	for proxy.CarriedTogether(faultproxy.Request) < at {
 		select {
-		case <-ended:
-			return
+		case <-printed:
+			return false
 		case <-again.C:
 		}
 	}
-	_ = p.cmd.Process.Kill()
-	<-ended
+	return true
 }
 
 // versions returns the version of every row and the token of every chunk. Each
-// row has but one version.
+// row was written but once, if keepVersions was called before.
 func versions(t *testing.T, s testserver.Server, prefix string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	client := s.Client(t)
 	versioned, err := opaque.New(client, prefix)
 	noError(t, err)
+	pipe := client.Pipeline()
+	counts := map[string]*redis.IntCmd{}
 	for row, err := range versioned.Scan(t.Context(), opaque.ScanOptions{Live: true}) {
 		noError(t, err)
 		all["row "+row.Key] = row.Version
-		if n := client.ZCard(t.Context(), versioned.Keys().Row(row.Key)).Val(); n != 1 {
-			t.Errorf("the row %q has %d versions", row.Key, n)
+		counts[row.Key] = pipe.ZCard(t.Context(), versioned.Keys().Row(row.Key))
+	}
+	_, err = pipe.Exec(t.Context())
+	noError(t, err)
+	for key, count := range counts {
+		if count.Val() != 1 {
+			t.Errorf("the row %q has %d versions", key, count.Val())
 		}
 	}
 	segments, err := warm.New(client, prefix)

@@ -135,6 +135,8 @@ func (r report) end(out *render.Printer, sum transfer.Summary, err error) error 
 	case badLine:
 		return storeerr.New(storeerr.Partial, "stopped before line %d (%s): %w", bad.Line, counted(sum), err).
 			WithHint(mendHint)
+	case errors.Is(err, storeerr.UnknownOutcome) && sum.Written() == 0:
+		return storeerr.New(storeerr.UnknownOutcome, "%w", err).WithHint("run the same command again: it finds out, and goes on")
 	case err != nil:
 		begun := sum.Written() > 0 && !r.dryRun
 		return partial(err, begun, "stopped behind %s %d (%s); the same command goes on", r.place, sum.Line, counted(sum))

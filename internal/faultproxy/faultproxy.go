@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // Stream is one direction of a connection.
@@ -48,16 +49,23 @@ func (a Action) String() string { return [...]string{"cut", "truncate", "delay",
 // Fault is what goes wrong once a stream has carried At bytes. It is not
 // noticed when the stream carries fewer.
 type Fault struct {
-	Connection int // the number of the connection, from 1 on, or 0 for all of them
+	Connection int // the number of the connection, from 1 on, 0 for each of them, or Together
 	Stream     Stream
 	At         int64
 	Action     Action
 	Release    <-chan struct{} // closed by the test to end a Delay
 }
 
+// Together is the Connection of a fault that counts the bytes of all
+// connections as one stream. It is for Blackhole alone.
+const Together = -1
+
 // String says what happens where.
 func (f Fault) String() string {
 	which := "each connection"
+	if f.Connection == Together {
+		which = "all connections together"
+	}
 	if f.Connection > 0 {
 		which = fmt.Sprintf("connection %d", f.Connection)
 	}
@@ -71,6 +79,7 @@ type Proxy struct {
 	listener      net.Listener
 	closed        chan struct{}
 	running       sync.WaitGroup
+	left          []atomic.Int64 // what is left of At, for faults that count together
 
 	mu    sync.Mutex
 	links []*link // in the order of their connections
@@ -83,7 +92,10 @@ func Start(network, addr string, faults ...Fault) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{network: network, addr: addr, faults: faults, listener: l, closed: make(chan struct{})}
+	p := &Proxy{network: network, addr: addr, faults: faults, listener: l, closed: make(chan struct{}), left: make([]atomic.Int64, len(faults))}
+	for i, f := range faults {
+		p.left[i].Store(f.At)
+	}
 	p.running.Go(p.accept)
 	return p, nil
 }
@@ -107,6 +119,14 @@ func (p *Proxy) Carried(connection int, s Stream) int64 {
 		return 0
 	}
 	return p.links[connection-1].carried[s].Load()
+}
+
+// CarriedTogether is what a stream of all connections has passed on.
+func (p *Proxy) CarriedTogether(s Stream) (bytes int64) {
+	for i := range p.Connections() {
+		bytes += p.Carried(i+1, s)
+	}
+	return bytes
 }
 
 // Close takes no more connections, and returns when those that there were have
@@ -136,6 +156,6 @@ func (p *Proxy) accept() {
 		l := &link{client: client.(halfCloser), server: server.(halfCloser), number: len(p.links) + 1}
 		p.links = append(p.links, l)
 		p.mu.Unlock()
-		p.running.Go(func() { l.run(p.faults) })
+		p.running.Go(func() { l.run(p.faults, p.left) })
 	}
 }

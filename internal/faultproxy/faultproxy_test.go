@@ -163,3 +163,32 @@ func TestDelayAndBlackhole(t *testing.T) {
 		}
 	}
 }
+
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	d := startDoubler(t)
+	p, err := faultproxy.Start("tcp", d.Addr().String(),
+		faultproxy.Fault{Connection: faultproxy.Together, Stream: faultproxy.Request, At: 5, Action: faultproxy.Blackhole})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"abc", "ab", ""} {
+		c, err := net.Dial("tcp", p.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write([]byte("abc")); err != nil {
+			t.Error(err)
+		}
+		c.Close()
+		if got := <-d.got; got != want {
+			t.Errorf("the server got %q, want %q", got, want)
+		}
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := p.CarriedTogether(faultproxy.Request); got != 5 {
+		t.Errorf("%d bytes were carried, want 5", got)
+	}
+}

@@ -31,10 +31,10 @@ type link struct {
 var errCut = errors.New("cut")
 
 // run carries both streams until they have ended.
-func (l *link) run(faults []Fault) {
+func (l *link) run(faults []Fault, left []atomic.Int64) {
 	var both sync.WaitGroup
 	both.Go(func() {
-		if errors.Is(l.carry(Request, faults), errCut) {
+		if errors.Is(l.carry(Request, faults, left), errCut) {
 			_ = l.client.Close()
 		}
 		// The server reads what reached it, answers, and then hangs up, which
@@ -42,7 +42,7 @@ func (l *link) run(faults []Fault) {
 		_ = l.server.CloseWrite()
 	})
 	both.Go(func() {
-		if errors.Is(l.carry(Reply, faults), errCut) {
+		if errors.Is(l.carry(Reply, faults, left), errCut) {
 			_ = l.client.Close()
 		} else {
 			_ = l.client.CloseWrite()
@@ -56,15 +56,19 @@ func (l *link) run(faults []Fault) {
 }
 
 // carry passes a stream on, with its first fault, until it ends.
-func (l *link) carry(s Stream, faults []Fault) error {
+func (l *link) carry(s Stream, faults []Fault, left []atomic.Int64) error {
 	from, to := net.Conn(l.client), net.Conn(l.server)
 	if s == Reply {
 		from, to = to, from
 	}
-	counted := &counter{to, &l.carried[s]}
-	for _, f := range faults {
-		if f.Stream != s || f.Connection != 0 && f.Connection != l.number {
+	counted := &counter{Conn: to, bytes: &l.carried[s]}
+	for i, f := range faults {
+		if f.Stream != s || f.Connection > 0 && f.Connection != l.number {
 			continue
+		}
+		if f.Connection == Together {
+			counted.left = &left[i]
+			break
 		}
 		if _, err := io.CopyN(counted, from, f.At); err != nil {
 			return err
@@ -95,10 +99,19 @@ func (f Fault) happen(to io.Writer, from io.Reader) error {
 type counter struct {
 	net.Conn
 	bytes *atomic.Int64
+	left  *atomic.Int64 // what may be written still, or nil; the rest is swallowed
 }
 
 func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
+	taken := p
+	if c.left != nil {
+		left := c.left.Add(-int64(len(p))) + int64(len(p))
+		taken = p[:max(0, min(left, int64(len(p))))]
+	}
+	n, err := c.Conn.Write(taken)
 	c.bytes.Add(int64(n))
+	if err == nil {
+		n = len(p)
+	}
 	return n, err
 }
