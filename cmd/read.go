@@ -1,10 +1,7 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -145,50 +142,4 @@ func (o *readOptions) print(f *Factory, out *render.Printer, readings []opaque.R
 		all.keys++
 	}
 	return out.Flush()
-}
-
-// damage counts rows, or what else it says, that were skipped, each told on the
-// standard error: because they are damaged, or because they refuse a write.
-type damage struct {
-	what    string // one of them; empty means row
-	damaged int
-	refused int
-}
-
-func (d *damage) add(f *Factory, err error) {
-	if storeerr.KindOf(err) == storeerr.Backlog {
-		d.refused++
-	} else {
-		d.damaged++
-	}
-	f.warn("skipped: %v", err)
-}
-
-// skip tells whether err concerns one row alone, and counts it.
-func (d *damage) skip(f *Factory, err error) bool {
-	if !errors.As(err, new(*opaque.DamagedRow)) {
-		return false
-	}
-	d.add(f, err)
-	return true
-}
-
-// err is what the command fails with in the end, nil where nothing was skipped.
-func (d *damage) err() error {
-	switch {
-	case d.damaged > 0:
-		return storeerr.New(storeerr.Integrity, "skipped %s", count(d.damaged, "damaged "+cmp.Or(d.what, "row")))
-	case d.refused > 0:
-		return storeerr.New(storeerr.Backlog, "skipped %s that open snapshots hold back", count(d.refused, cmp.Or(d.what, "row"))).
-			WithHint("see `keyspacectl snapshot list`; end a snapshot, or wait until it ends")
-	}
-	return nil
-}
-
-// count is a number of things in words: "1 row", "2 rows".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -95,12 +96,16 @@ func (e codeRecord) Record(r *render.Record) {
 type verifySummary struct {
 	checked, found  int64
 	mended, failing int64
+	failed          error    // the first mend that the server did not let through, or whose outcome is unknown
 	left            [3]int64 // by the place in verify.Severities
 	shown           time.Time
 }
 
 func (s *verifySummary) add(r verify.Result, failOn verify.Severity) {
 	s.found++
+	if r.Err != nil && (s.failed == nil || errors.Is(r.Err, storeerr.UnknownOutcome) && !errors.Is(s.failed, storeerr.UnknownOutcome)) {
+		s.failed = r.Err
+	}
 	if !r.Open() {
 		s.mended++
 		return
@@ -149,9 +154,14 @@ func (s verifySummary) leftText() string {
 	return strings.Join(parts, ", ")
 }
 
-// err is the error of damage that is left.
+// err is the error of mends that failed, and of damage that is left.
 func (s verifySummary) err() error {
-	if s.failing == 0 {
+	switch {
+	case errors.Is(s.failed, storeerr.UnknownOutcome), s.failed != nil && s.mended == 0:
+		return fmt.Errorf("not all is mended, left %s: %w", s.leftText(), s.failed)
+	case s.failed != nil:
+		return storeerr.New(storeerr.Integrity, "not all is mended, left %s: %s", s.leftText(), s.failed)
+	case s.failing == 0:
 		return nil
 	}
 	return storeerr.New(storeerr.Integrity, "findings are left: %s", s.leftText()).

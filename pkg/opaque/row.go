@@ -20,13 +20,18 @@ type Row struct {
 type DamagedRow struct {
 	Key    string // logical key
 	Reason string
+	Older  bool // it is of the layout without a format tag
 }
 
 // Error says what is wrong with the row.
 func (d *DamagedRow) Error() string { return d.Reason }
 
 func (s *Store) damaged(key, reason string) error {
-	cause := &DamagedRow{Key: key, Reason: reason}
+	return s.damagedRow(&DamagedRow{Key: key, Reason: reason})
+}
+
+func (s *Store) damagedRow(cause *DamagedRow) error {
+	key := cause.Key
 	return storeerr.New(storeerr.Integrity, "the row of key %q is damaged: %w", key, cause).AtKey(s.keys.Row(key))
 }
 
@@ -34,7 +39,8 @@ func (s *Store) damaged(key, reason string) error {
 func (s *Store) decode(key, member string) (Member, error) {
 	m, err := DecodeMember(member)
 	if err != nil {
-		return Member{}, s.damaged(key, err.Error())
+		older := member != "" && member[0] == UntaggedByte
+		return Member{}, s.damagedRow(&DamagedRow{Key: key, Reason: err.Error(), Older: older})
 	}
 	if m.Key != key {
 		return Member{}, s.damaged(key, "it holds a record of another key")

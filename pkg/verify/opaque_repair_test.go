@@ -173,12 +173,15 @@ func TestDeniedRepair(t *testing.T) {
 	bob := redis.NewClient(&options)
 	defer bob.Close()
 	before := f.content(t, func(string) bool { return true })
-	var last error
-	for _, err := range verify.Run(t.Context(), bob, verify.RunOptions{Prefix: f.prefix, Stores: []verify.Store{verify.StoreOpaque}, Repair: true}) {
-		last = err
+	o := verify.RunOptions{Prefix: f.prefix, Stores: []verify.Store{verify.StoreOpaque}, Repair: true}
+	var last verify.Result
+	for r, err := range verify.Run(t.Context(), bob, o) {
+		if last = r; err != nil {
+			t.Fatal(err)
+		}
 	}
-	if !errors.Is(last, storeerr.Denied) {
-		t.Errorf("ended with %v", last)
+	if last.Action != verify.Failed || !last.Open() || !errors.Is(last.Err, storeerr.Denied) {
+		t.Errorf("the mend ended with %+v", last)
 	}
 	checkSame(t, before, f.content(t, func(string) bool { return true }))
 }

@@ -26,13 +26,15 @@ type RunOptions struct {
 type Result struct {
 	Finding
 	Outcome
+	Err error // of a mend that has [Failed], one of storeerr's kinds
 }
 
 // Open tells whether the finding is still there.
 func (r Result) Open() bool { return r.Action != Repaired && r.Action != AlreadySound }
 
 // Run verifies stores one after the other and mends as asked, each finding
-// when the walk that found it is over. The last thing yielded may be an error,
+// when the walk that found it is over. One that the server does not let through
+// is told with its finding, and the others go on. The last thing yielded may be an error,
 // one of storeerr's kinds: that of [RunOptions.Check] before anything is sent.
 func Run(ctx context.Context, rdb redis.UniversalClient, o RunOptions) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
@@ -51,17 +53,32 @@ func Run(ctx context.Context, rdb redis.UniversalClient, o RunOptions) iter.Seq2
 		}
 		for _, store := range o.stores() {
 			for f, err := range o.verify(ctx, rdb, store) {
-				var outcome Outcome
+				r := Result{Finding: f}
 				if err == nil {
-					outcome, err = o.mend(ctx, f)
+					r.Outcome, err = o.mend(ctx, f)
 				}
-				if !yield(Result{f, outcome}, err) || err != nil {
+				if err != nil && f.concerns(err) {
+					r.Action, r.Detail, r.Err, err = Failed, err.Error(), err, nil
+				}
+				if !yield(r, err) || err != nil {
 					return
 				}
 			}
 			before = checked
 		}
 	}
+}
+
+// concerns tells whether an error of mending is of this finding alone: the
+// server answered, and may let other mends through.
+func (f Finding) concerns(err error) bool {
+	switch storeerr.KindOf(err) {
+	case storeerr.Denied, storeerr.OutOfMemory, storeerr.Integrity:
+		return f.Code != ""
+	case storeerr.UnknownOutcome:
+		return f.Code != "" && !storeerr.AnswerLost(err)
+	}
+	return false
 }
 
 // Check refuses, as storeerr.Invalid, a prefix that a store cannot have, and

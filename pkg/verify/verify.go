@@ -152,6 +152,7 @@ const (
 	Refused      Action = "refused"       // the mend looked again and did nothing
 	NotNamed     Action = "not_named"     // mending destroys data, and the code was not named
 	NotMendable  Action = "not_mendable"  // mending would be a guess
+	Failed       Action = "failed"        // the server did not let the mend through
 )
 
 // Outcome is what a mend did.
