@@ -40,7 +40,7 @@ where that is large. Blobs that come or go meanwhile may be listed or not.`,
 			return o.run(c.Context(), f)
 		},
 	}
-	c.Flags().Int64Var(&o.limit, "limit", 0, "stop after this `number` of blobs")
+	c.Flags().Int64Var(&o.limit, "limit", 0, "stop after this `NUMBER` of blobs")
 	return c
 }
 

@@ -53,7 +53,7 @@ others are stored by then, and the same command goes on.`,
 		},
 	}
 	o.payload.register(c, "payload")
-	c.Flags().StringVar(&o.dir, "dir", "", "store the blobs of this `directory`")
+	c.Flags().StringVar(&o.dir, "dir", "", "store the blobs of this `DIRECTORY`")
 	c.MarkFlagsMutuallyExclusive("dir", "file")
 	addRetention(c, &o.retention)
 	addDryRun(c, &o.dryRun)
@@ -73,7 +73,7 @@ func argsUnless(flag *string, usual, given cobra.PositionalArgs) cobra.Positiona
 
 // addRetention adds the flag that writes of the blob store cannot do without.
 func addRetention(c *cobra.Command, retention *duration.Value) {
-	c.Flags().Var(retention, "retention", "expire after this `duration`, such as 24h (required)")
+	c.Flags().Var(retention, "retention", "expire after this `DURATION`, such as 24h (required)")
 	if err := c.MarkFlagRequired("retention"); err != nil {
 		panic(err) // the flag was added just now
 	}

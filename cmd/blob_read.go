@@ -51,9 +51,9 @@ encoded form, are the names; blob put --dir takes them back.`,
 			return o.run(c.Context(), f)
 		},
 	}
-	c.Flags().StringVar(&o.out, "out", "", "write to this `file`; - is the standard output")
+	c.Flags().StringVar(&o.out, "out", "", "write to this `FILE`; - is the standard output")
 	c.Flags().BoolVar(&o.all, "all", false, "read every blob, into the files of --dir")
-	c.Flags().StringVar(&o.dir, "dir", "", "write the blobs into this `directory`")
+	c.Flags().StringVar(&o.dir, "dir", "", "write the blobs into this `DIRECTORY`")
 	c.MarkFlagsRequiredTogether("all", "dir")
 	c.MarkFlagsMutuallyExclusive("all", "out")
 	c.Flags().BoolVar(&o.force, "force", false, "overwrite a file that exists; print binary to a terminal")

@@ -132,10 +132,18 @@ func (s opaqueStatsRecord) writeLines() []render.ChartLine {
 	return lines
 }
 
+// firstMoment is a score, in ms, below which it is no moment at which a row fell
+// due: there were no such stores in the year 2000.
+const firstMoment = 946_684_800_000
+
 func (s opaqueStatsRecord) cleanupLines() []render.ChartLine {
 	lines := []render.ChartLine{figure("keys in the queue", s.Cleanup), figure("due", s.Due)}
-	if s.Due > 0 {
-		lines = append(lines, render.ChartLine{Label: "the oldest since", Value: render.Span(s.Now - s.OldestDue)})
+	switch {
+	case s.Due == 0:
+	case s.OldestDue < firstMoment:
+		lines = append(lines, figure("the lowest score, no moment of ours", s.OldestDue))
+	default:
+		lines = append(lines, render.ChartLine{Label: "the oldest due for", Value: render.Span(s.Now - s.OldestDue)})
 	}
 	return lines
 }

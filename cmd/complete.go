@@ -45,7 +45,7 @@ func addCompletions(root *cobra.Command, f *Factory) {
 	complete(root, f, inspectCandidates, opaque.MaxBatchKeys, "inspect")
 	complete(root, f, scriptCandidates, 1, "scripts show")
 	complete(root, f, contextCandidates, 1, "config use", "config show")
-	complete(root, f, settingCandidates, 1, "config set")
+	complete(root, f, settingCandidates, 1, "config set", "config unset")
 	complete(root, f, blobCandidates, 1, "blob read", "blob renew", "blob delete", "blob stat")
 	complete(root, f, segmentCandidates, 1, "warm list", "warm read", "warm cas", "warm delete")
 }

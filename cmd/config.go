@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/keyspacectl/keyspacectl/internal/config"
@@ -14,7 +16,7 @@ func newConfigCmd(f *Factory) *cobra.Command {
 		Long: `See and change the config file and its contexts. A context holds, under a name,
 what would else be flags: a server and how to sign in to it, a prefix, formats.
 Passwords do not stand in the file; it names a file or a command to get them by.`,
-	}, newConfigListCmd(f), newConfigUseCmd(f), newConfigShowCmd(f), newConfigSetCmd(f), newConfigPathCmd(f))
+	}, newConfigListCmd(f), newConfigUseCmd(f), newConfigShowCmd(f), newConfigSetCmd(f), newConfigUnsetCmd(f), newConfigPathCmd(f))
 }
 
 // contexts reads the config file for a command that is about the file. The
@@ -50,7 +52,7 @@ func (f *Factory) offlinePrinter(fields render.Fields) (*render.Printer, error) 
 }
 
 // changed is what a command has done to the config file.
-type changed struct{ context, setting, file string }
+type changed struct{ context, setting, file, outcome string }
 
 func changedFields() render.Fields {
 	return render.Fields{Shown: []string{"context", "setting", "file", "outcome"}}
@@ -61,5 +63,5 @@ func (c changed) Record(r *render.Record) {
 	r.Text("context", c.context)
 	r.Text("setting", c.setting)
 	r.Text("file", c.file)
-	r.Text("outcome", "written")
+	r.Text("outcome", cmp.Or(c.outcome, "written"))
 }

@@ -30,7 +30,7 @@ password-command.`,
 			if err := contexts.Set(args[0], args[1]); err != nil {
 				return err
 			}
-			return out.One(changed{contexts.Chosen, args[0], contexts.Path})
+			return out.One(changed{contexts.Chosen, args[0], contexts.Path, ""})
 		},
 	}
 }

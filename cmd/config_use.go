@@ -20,7 +20,7 @@ func newConfigUseCmd(f *Factory) *cobra.Command {
 			if err := contexts.Use(args[0]); err != nil {
 				return err
 			}
-			return out.One(changed{args[0], "current-context", contexts.Path})
+			return out.One(changed{args[0], "current-context", contexts.Path, ""})
 		},
 	}
 }

@@ -55,8 +55,8 @@ deleted, in batches; that asks on a terminal, and needs --yes without one.`,
 		},
 	}
 	o.from.register(c)
-	c.Flags().StringVar(&o.ifVersion, "if-version", "", "delete the one key only if its row has this `version`")
-	c.Flags().StringVar(&o.under, "under", "", "delete every key that begins with this `prefix`, given as a key is")
+	c.Flags().StringVar(&o.ifVersion, "if-version", "", "delete the one key only if its row has this `VERSION`")
+	c.Flags().StringVar(&o.under, "under", "", "delete every key that begins with this `PREFIX`, given as a key is")
 	c.Flags().BoolVar(&o.all, "all", false, "allow --under an empty prefix: every key")
 	addDryRun(c, &o.dryRun)
 	addYes(c, &o.yes)

@@ -16,12 +16,7 @@ func (o *deleteOptions) runKeys(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
-	file, err := f.openLines(o.from.file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }() // what was read stays read
-	store, err := f.opaque(writes)
+	file, store, err := f.linesInto(o.from.file, writes)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ needs no rights to write, and a replica will do for it.`,
 			return runDoctor(c.Context(), f, o)
 		},
 	}
-	c.Flags().StringSliceVar(&stores, "store", nil, "a `store` that is in use: opaque, blob or warm (repeatable; all by default)")
+	c.Flags().StringSliceVar(&stores, "store", nil, "a `STORE` that is in use: opaque, blob or warm (repeatable; all by default)")
 	return c
 }
 

@@ -46,7 +46,7 @@ type valueSource struct {
 }
 
 func (v *valueSource) register(c *cobra.Command, what string) {
-	c.Flags().StringVarP(&v.file, "file", "f", "", "take the "+what+" from this `file`; - is the standard input")
+	c.Flags().StringVarP(&v.file, "file", "f", "", "take the "+what+" from this `FILE`; - is the standard input")
 }
 
 // fromArgs takes the value from the argument behind the others, if it is there.

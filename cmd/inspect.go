@@ -48,7 +48,7 @@ a key that does not exist makes it 3.`,
 			return o.run(c.Context(), f)
 		},
 	}
-	c.Flags().IntVar(&o.Limit, "limit", inspect.DefaultLimit, "show this `number` of versions, entries or ids at most")
+	c.Flags().IntVar(&o.Limit, "limit", inspect.DefaultLimit, "show this `NUMBER` of versions, entries or ids at most")
 	c.Flags().BoolVar(&o.logical, "logical", false, "the keys are those of the application, in the store of --prefix")
 	return c
 }

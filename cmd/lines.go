@@ -23,15 +23,20 @@ import (
 // escaped to six times their size.
 const maxLineBytes = 8 * opaque.MaxValueBytes
 
-// openLines opens a file of lines; - is the standard input.
-func (f *Factory) openLines(path string) (io.ReadCloser, error) {
+// openLines opens a file of lines, until the command line ends; - is the
+// standard input.
+func (f *Factory) openLines(path string) (io.Reader, error) {
 	if path == "-" {
-		return io.NopCloser(f.In), nil
+		return f.In, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, storeerr.New(storeerr.Invalid, "opening the lines: %w", err)
 	}
+	f.closers = append(f.closers, func() error {
+		_ = file.Close() // what was read stays read
+		return nil
+	})
 	return file, nil
 }
 
@@ -93,7 +98,7 @@ type keysFrom struct {
 }
 
 func (k *keysFrom) register(c *cobra.Command) {
-	c.Flags().StringVar(&k.file, "keys-from", "", "take the keys from this `file`, one a line in the key format; - is the standard input")
+	c.Flags().StringVar(&k.file, "keys-from", "", "take the keys from this `FILE`, one a line in the key format; - is the standard input")
 	c.Flags().BoolVar(&k.ndjson, "ndjson", false, "each line of --keys-from is a JSON object with key or key_base64")
 }
 

@@ -42,9 +42,9 @@ writers the counts are about right.`,
 			return runPrefixes(c.Context(), f, o)
 		},
 	}
-	c.Flags().StringVar(&o.Match, "match", "", "look only at keys that match this `glob`, as SCAN takes it")
-	c.Flags().IntVar(&o.Sample, "sample", o.Sample, "measure this `number` of keys of each kind; 0 measures none")
-	c.Flags().Int64Var(&o.MaxKeys, "max-keys", 0, "stop after looking at this `number` of keys")
+	c.Flags().StringVar(&o.Match, "match", "", "look only at keys that match this `GLOB`, as SCAN takes it")
+	c.Flags().IntVar(&o.Sample, "sample", o.Sample, "measure this `NUMBER` of keys of each kind; 0 measures none")
+	c.Flags().Int64Var(&o.MaxKeys, "max-keys", 0, "stop after looking at this `NUMBER` of keys")
 	return c
 }
 

@@ -59,14 +59,14 @@ and the exit status is 10: the message counts the rows and says where to go on.`
 		},
 	}
 	o.value.register(c, "value")
-	c.Flags().Var(&o.retention, "retention", "let the row expire after this `duration`, such as 30s or 24h")
+	c.Flags().Var(&o.retention, "retention", "let the row expire after this `DURATION`, such as 30s or 24h")
 	c.Flags().BoolVar(&o.keepExpiry, "keep-expiry", false, "keep the expiry of the row that is replaced")
 	c.Flags().BoolVar(&o.ifMissing, "if-missing", false, "write only if the key has no live row")
-	c.Flags().StringVar(&o.ifVersion, "if-version", "", "write only if the row has this `version`")
-	c.Flags().StringVar(&o.ifValueFile, "if-value-file", "", "write only if the row has exactly the bytes of this `file`")
+	c.Flags().StringVar(&o.ifVersion, "if-version", "", "write only if the row has this `VERSION`")
+	c.Flags().StringVar(&o.ifValueFile, "if-value-file", "", "write only if the row has exactly the bytes of this `FILE`")
 	c.MarkFlagsMutuallyExclusive("retention", "keep-expiry")
 	c.MarkFlagsMutuallyExclusive("if-missing", "if-version", "if-value-file")
-	c.Flags().StringVar(&o.fromNDJSON, "from-ndjson", "", "put the rows of this `file`, a JSON object a line; - is the standard input")
+	c.Flags().StringVar(&o.fromNDJSON, "from-ndjson", "", "put the rows of this `FILE`, a JSON object a line; - is the standard input")
 	for _, single := range []string{"file", "retention", "keep-expiry", "if-missing", "if-version", "if-value-file"} {
 		c.MarkFlagsMutuallyExclusive("from-ndjson", single)
 	}

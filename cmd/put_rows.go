@@ -16,12 +16,7 @@ func (o *putOptions) runRows(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
-	file, err := f.openLines(o.fromNDJSON)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }() // what was read stays read
-	store, err := f.opaque(writes)
+	file, store, err := f.linesInto(o.fromNDJSON, writes)
 	if err != nil {
 		return err
 	}

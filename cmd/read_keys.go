@@ -22,12 +22,7 @@ func (o *readOptions) runKeys(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
-	file, err := f.openLines(o.from.file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }() // what was read stays read
-	store, err := f.opaque(reads)
+	file, store, err := f.linesInto(o.from.file, reads)
 	if err != nil {
 		return err
 	}

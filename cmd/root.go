@@ -122,6 +122,9 @@ func unknown(c *cobra.Command, names []string, name, format string, args ...any)
 	err := storeerr.New(storeerr.Invalid, format, args...)
 	// Cobra measures how far apart words are, but for names of commands alone.
 	dictionary := &cobra.Command{SuggestionsMinimumDistance: 2}
+	if len(strings.TrimLeft(name, "-")) <= 3 {
+		dictionary.SuggestionsMinimumDistance = 1 // two letters of three make another word
+	}
 	for _, name := range names {
 		dictionary.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}

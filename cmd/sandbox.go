@@ -64,7 +64,7 @@ keys; it listens on this machine alone.`,
 			return o.run(c.Context(), f)
 		},
 	}
-	c.Flags().StringVar(&o.Data, "data", "", "keep the data in this `file`")
+	c.Flags().StringVar(&o.Data, "data", "", "keep the data in this `FILE`")
 	c.Flags().BoolVar(&o.broken, "broken", false, "damage the sample data")
 	c.Flags().StringVar(&o.Addr, "addr", "", "listen on this `HOST:PORT` of the machine itself (default a free port)")
 	return c

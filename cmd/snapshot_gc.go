@@ -33,7 +33,7 @@ works on one batch and looks again at each key before it acts.
 			return runSnapshotGC(c.Context(), f, o)
 		},
 	}
-	c.Flags().IntVar(&o.Batch, "batch", opaque.DefaultCollectBatch, "work on this `number` of keys at a time, 1 to 2048")
+	c.Flags().IntVar(&o.Batch, "batch", opaque.DefaultCollectBatch, "work on this `NUMBER` of keys at a time, 1 to 2048")
 	addDryRun(c, &o.DryRun)
 	return c
 }

@@ -49,7 +49,7 @@ YAML the fullest of them by name. What several snapshots hold counts for each.`,
 		},
 	}
 	c.Flags().BoolVar(&o.held, "held", false, "look through all rows for what each holds back")
-	c.Flags().IntVar(&o.top, "top", 10, "name this `number` of the fullest rows, 0 to 1000")
+	c.Flags().IntVar(&o.top, "top", 10, "name this `NUMBER` of the fullest rows, 0 to 1000")
 	return c
 }
 

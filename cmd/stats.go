@@ -55,11 +55,11 @@ otherwise while the pass lasts; they are null where that is under 100 ms.`,
 			return o.run(c.Context(), f, stores)
 		},
 	}
-	c.Flags().StringSliceVar(&o.names, "store", nil, "a `store` to count: opaque, blob or warm (repeatable; all by default)")
+	c.Flags().StringSliceVar(&o.names, "store", nil, "a `STORE` to count: opaque, blob or warm (repeatable; all by default)")
 	// It fails only for a flag that does not exist.
 	_ = c.RegisterFlagCompletionFunc("store", cobra.FixedCompletions([]string{"opaque", "blob", "warm"}, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().IntVar(&o.Top, "top", 10, "name this `number` of the largest, 0 to 1000")
-	c.Flags().Var(&o.watch, "watch", "count again and again, with a pause of this `duration`, until interrupted")
+	c.Flags().IntVar(&o.Top, "top", 10, "name this `NUMBER` of the largest, 0 to 1000")
+	c.Flags().Var(&o.watch, "watch", "count again and again, with a pause of this `DURATION`, until interrupted")
 	return c
 }
 

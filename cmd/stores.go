@@ -1,8 +1,10 @@
-// The stores that the settings name, for commands to read or write.
+// The stores that commands ask the factory for.
 
 package cmd
 
 import (
+	"io"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/keyspacectl/keyspacectl/pkg/blob"
@@ -72,4 +74,15 @@ func open[S any](f *Factory, a access, prefix string, make func(redis.UniversalC
 		return none, err
 	}
 	return make(client, prefix)
+}
+
+// linesInto opens a file of lines, and the versioned store that they are for.
+// The file comes first: what cannot be opened is told before anything is sent.
+func (f *Factory) linesInto(path string, a access) (io.Reader, *opaque.Store, error) {
+	lines, err := f.openLines(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := f.opaque(a)
+	return lines, store, err
 }

@@ -53,10 +53,10 @@ when the prefix has no store.
 			return o.run(c.Context(), f, failOn)
 		},
 	}
-	c.Flags().StringSliceVar(&o.stores, "store", nil, "a `store` to check: opaque, blob or warm (repeatable; all by default)")
-	c.Flags().StringVar(&o.failOn, "fail-on", string(verify.Error), "end with status 7 when a finding of this `severity` or worse is left: critical, error or warning")
+	c.Flags().StringSliceVar(&o.stores, "store", nil, "a `STORE` to check: opaque, blob or warm (repeatable; all by default)")
+	c.Flags().StringVar(&o.failOn, "fail-on", string(verify.Error), "end with status 7 when a finding of this `SEVERITY` or worse is left: critical, error or warning")
 	c.Flags().BoolVar(&o.Repair, "repair", false, "mend what can be mended without guessing")
-	c.Flags().StringSliceVar(&o.destroy, "destroy", nil, "mend the findings of this `code` as well, although that takes data away (repeatable)")
+	c.Flags().StringSliceVar(&o.destroy, "destroy", nil, "mend the findings of this `CODE` as well, although that takes data away (repeatable)")
 	c.Flags().BoolVar(&o.NoPayload, "no-payload", false, "leave out what reads the payloads of blobs and chunks")
 	c.Flags().BoolVar(&o.listCodes, "list-codes", false, "print what each code means, and check nothing")
 	addDryRun(c, &o.DryRun)

@@ -25,7 +25,7 @@ type chunkAddress struct {
 }
 
 func (a *chunkAddress) register(c *cobra.Command) {
-	c.Flags().StringVar(&a.segment.Namespace, "namespace", "", "the `name` of the segment's namespace; none by default")
+	c.Flags().StringVar(&a.segment.Namespace, "namespace", "", "the `NAME` of the segment's namespace; none by default")
 }
 
 // parse reads the arguments SEGMENT and, where there is a second one, CHUNK.

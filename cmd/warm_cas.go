@@ -46,7 +46,7 @@ input. The chunk gets a new token, which is printed.`,
 	o.register(c)
 	o.payload.register(c, "payload")
 	c.Flags().BoolVar(&o.create, "create", false, "write only if there is no such chunk")
-	c.Flags().StringVar(&o.expect, "expect", "", "write only if the chunk has this `token`")
+	c.Flags().StringVar(&o.expect, "expect", "", "write only if the chunk has this `TOKEN`")
 	c.MarkFlagsOneRequired("create", "expect")
 	c.MarkFlagsMutuallyExclusive("create", "expect")
 	addDryRun(c, &o.dryRun)

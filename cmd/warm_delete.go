@@ -32,7 +32,7 @@ there is no such chunk, nothing changes and the exit status is 4.`,
 		},
 	}
 	o.register(c)
-	c.Flags().StringVar(&o.expect, "expect", "", "delete only if the chunk has this `token` (required)")
+	c.Flags().StringVar(&o.expect, "expect", "", "delete only if the chunk has this `TOKEN` (required)")
 	if err := c.MarkFlagRequired("expect"); err != nil {
 		panic(err) // the flag was added just now
 	}

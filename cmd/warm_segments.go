@@ -32,7 +32,7 @@ where that is large.`,
 			return runWarmSegments(c.Context(), f, within)
 		},
 	}
-	c.Flags().StringVar(&namespace, "namespace", "", "only of the namespace of this `name`; '' is none")
+	c.Flags().StringVar(&namespace, "namespace", "", "only of the namespace of this `NAME`; '' is none")
 	return c
 }
 

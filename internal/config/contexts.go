@@ -83,6 +83,11 @@ func (c *Contexts) Use(name string) error { return c.file.use(name) }
 // changes nothing.
 func (c *Contexts) Set(key, value string) error { return c.file.set(c.Chosen, key, value) }
 
+// Unset takes a setting out of the chosen context, and writes the file. It is
+// storeerr.NotFound when the context does not have it, and storeerr.Invalid,
+// without a change, when [Load] would refuse what is left.
+func (c *Contexts) Unset(key string) error { return c.file.unset(c.Chosen, key) }
+
 // Value is a setting with its value, as a user would write it, and where that
 // comes from. Secrets are masked.
 type Value struct{ Name, Value, Source string }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,33 @@ func (f *file) set(context, key, value string) error {
 		return f.fail(where, nil, "%w", err)
 	}
 	return f.save(context)
+}
+
+// unset takes a setting out of a context, with the comments on it. It is
+// storeerr.NotFound when the context does not have it.
+func (f *file) unset(context, key string) error {
+	where := fmt.Sprintf("contexts[%s].%s", context, key)
+	if _, ok := lookup(key, inContext); !ok {
+		return f.fail(where, nil, "unknown key (known: %s)", strings.Join(namesIn(inContext), ", "))
+	}
+	chosen, ok := f.context(context)
+	if context != "" && !ok {
+		return storeerr.New(storeerr.NotFound, "there is no context %q%s", context, f.known())
+	}
+	settings, err := f.contextNode(context)
+	if err != nil {
+		return err
+	}
+	if _, has := chosen.values[key]; !has {
+		return storeerr.New(storeerr.NotFound, "the context %q has no %s", context, key)
+	}
+	for i := 0; i+1 < len(settings.Content); i += 2 {
+		if settings.Content[i].Value == key {
+			settings.Content = slices.Delete(settings.Content, i, i+2)
+			return f.save(context)
+		}
+	}
+	return f.fail(where, nil, "stands elsewhere in the file; edit it by hand")
 }
 
 // use makes a context the current one. It is storeerr.Invalid when the file
