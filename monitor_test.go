@@ -4,7 +4,6 @@ package main_test
 
 import (
 	"bufio"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -18,8 +17,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
-	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
-	"github.com/keyspacectl/keyspacectl/pkg/legacy"
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -36,6 +33,7 @@ func TestKeysAreDeclared(t *testing.T) {
 	monitor := startMonitor(t, server)
 	runAll(t, server)
 	runRepairs(t, server)
+	runMigrations(t, server)
 	runRare(t, client)
 	if err := client.Echo(t.Context(), lastLine).Err(); err != nil {
 		t.Fatal(err)
@@ -118,7 +116,7 @@ func runRepairs(t *testing.T, server testserver.Server) {
 	}
 	execute(t, server, "--prefix", "app", "put", "row", "value")
 	for _, command := range [][]any{
-		{"ZADD", keys.Row("row"), 0.5, "no member"},
+		{"ZADD", keys.Row("row"), 1, "no member"},
 		{"ZADD", keys.Cleanup(), 1, "orphan"},
 		{"PEXPIRE", keys.Map(), 1_000_000},
 		{"DEL", keys.Sequence()},
@@ -143,8 +141,50 @@ func runRepairs(t *testing.T, server testserver.Server) {
 	}
 }
 
-// runRare runs what commands run only when a scan takes half a minute, a
-// server refuses MULTI, or data of an older layout is there.
+// runMigrations migrates something of every older layout that has scripts of its
+// own.
+func runMigrations(t *testing.T, server testserver.Server) {
+	t.Helper()
+	client := server.Client(t)
+	const v1 = "old:{zlink-location-opaque-v1}:"
+	for _, prefix := range []string{"old", "older"} {
+		keys, err := opaque.NewKeys(prefix)
+		noError(t, err)
+		noError(t, client.ZAdd(t.Context(), keys.Row("a"), redis.Z{Score: 1, Member: "\x95\xa1a\xa1!\xa11\xff\x00"}).Err())
+		noError(t, client.Set(t.Context(), keys.Sequence(), 1, 0).Err())
+		noError(t, client.ZAdd(t.Context(), keys.Index(), redis.Z{Member: "a"}).Err())
+		noError(t, client.HSet(t.Context(), keys.Map(), "a", keys.Row("a")).Err())
+	}
+	for _, command := range [][]any{
+		{"HSET", v1 + "record:3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d", "key", "b", "bytes", "AP8=", "version", 1, "expiresAtMs", 0},
+		{"HSET", v1 + "index", "b", `["AP8=","1",0]`, "gone", `["AP8=","1",1]`},
+		{"SET", v1 + "version", 1},
+		{"RPUSH", v1 + "scan:a", "b"},
+		{"HSET", "old:opaque:63", "bytes", "c", "version", 1},
+		{"SET", "old:payload:d", "d", "EX", 1000},
+	} {
+		if err := client.Do(t.Context(), command...).Err(); err != nil {
+			t.Fatalf("%v: %v", command, err)
+		}
+	}
+	for _, line := range []string{
+		"old migrate", "old migrate --layout v3-untagged --in-place --apply --yes", "old migrate --apply",
+		"old migrate --retire --yes", "old migrate --layout v3-untagged --in-place --retire --yes",
+		"older migrate --apply --to-prefix new", "older migrate --retire --yes --to-prefix new",
+	} {
+		if _, errs, status := execute(t, server, strings.Fields("--prefix "+line)...); status != 0 {
+			t.Errorf("%q: exit status %d, %s", line, status, errs)
+		}
+	}
+	for _, pattern := range []string{v1 + "*", "old:opaque:*", "old:payload:*", "old:*quarantine*", "older:*"} {
+		if left, _, err := client.Scan(t.Context(), 0, pattern, 10_000).Result(); err != nil || len(left) > 0 {
+			t.Errorf("left are %q, %v", left, err)
+		}
+	}
+}
+
+// runRare runs what commands run only when a scan takes half a minute, or a
+// server refuses MULTI.
 func runRare(t *testing.T, client *redis.Client) {
 	t.Helper()
 	store, err := opaque.New(client, "app")
@@ -153,10 +193,6 @@ func runRare(t *testing.T, client *redis.Client) {
 	}
 	if err := store.RenewSnapshot(t.Context(), "none"); !errors.Is(err, storeerr.Expired) {
 		t.Errorf("renewing: %v", err)
-	}
-	old := "app:opaque:" + hex.EncodeToString([]byte("key"))
-	if _, err := legacy.Read(t.Context(), client, legacy.Key{RedisKey: old, Name: keyspace.Identify(old)}); err != nil {
-		t.Error(err)
 	}
 	if err := luascripts.Must("blob_read").Run(t.Context(), client, []string{"none"}).Err(); err != nil {
 		t.Error(err)

@@ -34,6 +34,9 @@ they go to another prefix, or by --in-place are rewritten where they are, and
 their old members kept in quarantine until --retire. Nothing marks a store that
 keeps values as base64 text: --values says what they are.
 
+What a layout keeps beside its records, such as an index, a counter and what
+scans left, is retired behind the last record.
+
 Only the current version of a row is migrated, with its expiry; it gets a new
 version, but for --in-place. Stop the applications on the old keys before.`,
 		Example: `  keyspacectl migrate
@@ -119,7 +122,10 @@ func (o *migrateOptions) run(ctx context.Context, f *Factory) error {
 		records[i] = migratedRecord{c, o.DryRun}
 	}
 	if err != nil {
-		return partial(err, left.changed > 0, "%d records were done; the same command goes on", left.changed)
+		return partial(err, left.changed > 0, "done: %s; the same command goes on", count(int(left.changed), "record"))
+	}
+	if len(counts) == 0 {
+		f.note("nothing of an older layout is under the prefix %q", o.From)
 	}
 	if err := printAll(out, records); err != nil {
 		return err
@@ -142,13 +148,15 @@ func (o *migrateOptions) confirm(f *Factory) error {
 }
 
 // tallyLeft adds up what the exit status depends on.
-type tallyLeft struct{ changed, damaged, collisions, kept int64 }
+type tallyLeft struct{ changed, damaged, collisions, kept, beside int64 }
 
 func (l *tallyLeft) add(c migrate.Count) {
 	l.changed += c.Written + c.Retired
 	l.damaged += c.Damaged
 	l.collisions += c.Collisions
-	l.kept += c.Kept
+	if l.kept += c.Kept; c.Kept == 0 {
+		l.beside += c.Beside
+	}
 }
 
 func (l *tallyLeft) err(o *migrateOptions) error {
@@ -158,6 +166,9 @@ func (l *tallyLeft) err(o *migrateOptions) error {
 	case o.retire && l.kept > 0:
 		return storeerr.New(storeerr.Conflict, "kept %s", count(int(l.kept), "old key")).
 			WithHint("each has no equal in the current layout: --apply them, or delete by hand what is not wanted")
+	case o.retire && !o.DryRun && l.beside > 0:
+		return storeerr.New(storeerr.Conflict, "kept %s beside the records", count(int(l.beside), "key")).
+			WithHint("look at them by `keyspacectl inspect`: they are none that the layout has, or records came meanwhile")
 	case l.collisions > 0 && !o.SkipCollisions:
 		return storeerr.New(storeerr.Conflict, "%s in the current layout differ", count(int(l.collisions), "record"))
 	}

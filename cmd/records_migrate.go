@@ -12,14 +12,14 @@ import (
 func migratedFields(apply, retire bool) render.Fields {
 	all := []string{
 		"layout", "store", "found", "ready", "done", "expired", "tombstones", "collisions", "damaged", "gone",
-		"ambiguous", "not_base64", "bytes", "written", "retired", "kept", "dry_run",
+		"ambiguous", "not_base64", "bytes", "written", "retired", "kept", "beside", "dry_run",
 	}
-	shown := []string{"layout", "found", "ready", "done", "expired", "collisions", "ambiguous", "damaged", "bytes"}
+	shown := []string{"layout", "found", "ready", "done", "expired", "collisions", "ambiguous", "damaged", "beside", "bytes"}
 	switch {
 	case apply:
 		shown = []string{"layout", "found", "written", "ready", "done", "expired", "collisions", "damaged"}
 	case retire:
-		shown = []string{"layout", "found", "retired", "kept"}
+		shown = []string{"layout", "found", "retired", "kept", "beside"}
 	}
 	return render.Fields{Shown: shown, Hidden: slices.DeleteFunc(all, func(name string) bool { return slices.Contains(shown, name) })}
 }
@@ -47,6 +47,7 @@ func (m migratedRecord) Record(r *render.Record) {
 	r.Int("written", m.Written)
 	r.Int("retired", m.Retired)
 	r.Int("kept", m.Kept)
+	r.Int("beside", m.Beside)
 	if m.dryRun {
 		r.Bool("dry_run", true)
 	}

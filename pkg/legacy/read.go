@@ -27,7 +27,10 @@ type Reading struct {
 	Now    int64 // the server's time in ms since the epoch
 	Found  bool  // the key exists
 	Record Record
-	Err    error // storeerr.Integrity: the key holds no record of its layout
+	// Foreign: the key has another type, and a name that proves nothing, so it
+	// is taken for none of the layout.
+	Foreign bool
+	Err     error // storeerr.Integrity: the key holds no record of its layout
 }
 
 // Read reads keys in one round trip a server, each at one moment. Each is a
@@ -52,12 +55,16 @@ func Read(ctx context.Context, rdb redis.UniversalClient, keys ...Key) ([]Readin
 	for i, cmd := range luascripts.Pipeline(ctx, rdb, calls) {
 		reply, err := cmd.Slice()
 		readings[i] = Reading{Key: keys[i]}
-		if redis.HasErrorPrefix(err, "WRONGTYPE") {
-			readings[i].damaged("it is no " + keys[i].Type())
+		err = storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading %q", keys[i].RedisKey))
+		if errors.Is(err, storeerr.Integrity) {
+			// It has another type.
+			if readings[i].Foreign = !keys[i].Certain; !readings[i].Foreign {
+				readings[i].damaged("it is no " + keys[i].Type())
+			}
 			continue
 		}
 		if err != nil {
-			return nil, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("reading %q", keys[i].RedisKey))
+			return nil, err
 		}
 		if err := readings[i].take(reply); err != nil {
 			return nil, err

@@ -6,7 +6,7 @@
 -- KEYS  1 row, 2 quarantine, 3 index, 4 map, 5 cleanup, 6 snapshot-expiry,
 --       7 snapshot-boundary
 -- ARGV  1 key, 2 SHA-1 of the newest member, 3 the member in its place,
---       4 members that it moves, at most
+--       4 members that it copies, at most, where some were put aside before
 -- Reply retagged | changed | snapshot | refused <reason>
 --
 -- Uses: clock, types, member, snapshots, repair, settle
@@ -28,8 +28,9 @@ if not newest[1] or redis.sha1hex(newest[1]) ~= ARGV[2] then
   return 'changed'
 end
 local count = redis.call('ZCARD', ROW)
-if count > tonumber(ARGV[4]) then
-  return 'refused the row has too many members'
+local joins = redis.call('EXISTS', QUARANTINE) == 1
+if joins and count > tonumber(ARGV[4]) then
+  return 'refused it has too many members to join those put aside before: retire these first'
 end
 local now = now_ms()
 local oldest = horizon(KEYS[6], KEYS[7], now)
@@ -37,21 +38,34 @@ if oldest and number(oldest) < number(newest[2]) then
   return 'snapshot'
 end
 
--- Copies first, and the new member before the old ones go: wherever this is
--- cut off, the old newest one is still the newest, and the row is done again.
-for rank = 0, count - 1 do
-  local old = redis.call('ZRANGE', ROW, text(rank), text(rank), 'WITHSCORES')
-  local refused = first(redis.pcall('ZADD', QUARANTINE, old[2], old[1]))
+-- First what may be refused. The new member has the score of the old newest one
+-- and ranks below it, by its tag: the row stays one to be done.
+local refused = first(redis.pcall('ZADD', ROW, newest[2], member))
+if refused then
+  return refused
+end
+if joins then
+  for rank = 0, count do
+    local old = redis.call('ZRANGE', ROW, text(rank), text(rank), 'WITHSCORES')
+    if old[1] ~= member then
+      redis.call('ZADD', QUARANTINE, old[2], old[1])
+    end
+  end
+  for rank = count, 0, -1 do
+    local old = redis.call('ZRANGE', ROW, text(rank), text(rank))[1]
+    if old ~= member then
+      redis.call('ZREM', ROW, old)
+    end
+  end
+else
+  -- However many they are, this costs the same.
+  refused = first(redis.pcall('RENAME', ROW, QUARANTINE))
   if refused then
+    redis.call('ZREM', ROW, member)
     return refused
   end
-end
-redis.call('ZADD', ROW, newest[2], member)
-for rank = count, 0, -1 do
-  local old = redis.call('ZRANGE', ROW, text(rank), text(rank))[1]
-  if old ~= member then
-    redis.call('ZREM', ROW, old)
-  end
+  redis.call('ZADD', ROW, newest[2], member)
+  redis.call('ZREM', QUARANTINE, member)
 end
 redis.call('ZADD', INDEX, '0', key)
 redis.call('HSET', MAP, key, ROW)

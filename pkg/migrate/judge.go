@@ -35,6 +35,12 @@ func (it *item) tally() {
 	c := it.count
 	c.Found++
 	c.Bytes += int64(len(it.Record.Value))
+	if it.ambiguous {
+		c.Ambiguous++
+	}
+	if it.notBase64 {
+		c.NotBase64++
+	}
 	switch it.state {
 	case gone:
 		c.Gone++
@@ -72,10 +78,12 @@ func (m *migration) judgeOld(it *item) {
 		it.state = gone
 	case it.tombstone:
 		it.state = tombstone
-	case it.Record.ExpiresAt > 0 && it.Record.ExpiresAt <= it.Now:
+	case it.isExpired():
 		it.state = expired
 	}
 }
+
+func (it *item) isExpired() bool { return it.Record.ExpiresAt > 0 && it.Record.ExpiresAt <= it.Now }
 
 // judgeRows judges rows, by what the current layout has under their keys.
 func (m *migration) judgeRows(ctx context.Context, items []item) error {
@@ -102,7 +110,7 @@ func (m *migration) judgeRows(ctx context.Context, items []item) error {
 	for i, there := range readings {
 		m.judgeRow(open[i], there)
 	}
-	return nil
+	return m.judgeRivals(ctx, open...)
 }
 
 // checkRow holds a row to the limits of the current layout.
@@ -180,11 +188,15 @@ func (m *migration) judgeBlob(ctx context.Context, it *item) error {
 // blob takes one blob all the way: several may be too much for the memory.
 func (m *migration) blob(ctx context.Context, key legacy.Key) error {
 	readings, err := legacy.Read(ctx, m.rdb, key)
-	if err != nil {
+	if err != nil || readings[0].Foreign {
 		return err
 	}
 	it := item{Reading: readings[0], count: m.count(key.Layout, key.Store)}
-	if err := m.judgeBlob(ctx, &it); err != nil {
+	err = m.judgeBlob(ctx, &it)
+	if err == nil {
+		err = m.judgeRivals(ctx, &it)
+	}
+	if err != nil {
 		return err
 	}
 	it.tally()

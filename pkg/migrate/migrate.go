@@ -81,6 +81,11 @@ type Count struct {
 
 	// Of Retire: old keys deleted, and those that were kept.
 	Retired, Kept int64
+
+	// Beside is how many keys the layout has beside its records, at the end: an
+	// index, a counter, what scans left. Retire deletes them behind the last
+	// record, and leaves any that is not of its type.
+	Beside int64
 }
 
 // Check returns storeerr.Invalid where the options do not fit together.
@@ -105,7 +110,8 @@ func (o Options) Check() error {
 }
 
 // Plan counts what Apply would do, and changes nothing. Of a layout that is not
-// there it says nothing.
+// there it says nothing; where no key is of a versioned store or a blob store
+// of the prefix it is storeerr.NotFound, and so are the others.
 func Plan(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
 	return run(ctx, rdb, o, plans)
 }
@@ -131,6 +137,9 @@ func Apply(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, 
 // Retire deletes the old keys that have their equal in the current layout, and
 // those of expired and deleted records. Others are kept, each being told to
 // Problem, and so is what a layout keeps beside its records until all are gone.
+//
+// A key goes in one script, if it is what was read and compared. Whoever changes
+// the new row or blob behind that has already seen what the old key held.
 func Retire(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
 	if _, err := plan(ctx, rdb, o); err != nil {
 		return nil, err
@@ -181,6 +190,9 @@ type migration struct {
 	oldKeys opaque.Keys // of untagged rows
 	counts  map[keyspace.Layout]*Count
 	looked  int64
+	known   bool // some key is of the prefix
+	indexed bool // opaque-v1 has its index
+	scans   bool // and lists of scans
 }
 
 func run(ctx context.Context, rdb redis.UniversalClient, o Options, mode mode) ([]Count, error) {
@@ -198,7 +210,11 @@ func run(ctx context.Context, rdb redis.UniversalClient, o Options, mode mode) (
 	if m.oldKeys, err = opaque.NewKeys(o.From); err != nil {
 		return nil, err
 	}
-	if err = m.walk(ctx); err == nil {
+	if err = m.walk(ctx); err == nil && !m.known {
+		err = storeerr.New(storeerr.NotFound, "there is no versioned store and no blob store of prefix %q", o.From).
+			WithHint("`keyspacectl prefixes` lists those that the server holds")
+	}
+	if err == nil {
 		err = m.finish(ctx)
 	}
 	var counts []Count

@@ -18,6 +18,7 @@ import (
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/blob"
 	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/migrate"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/servers"
@@ -33,6 +34,8 @@ func sum(key string) string {
 	digest := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(digest[:])
 }
+
+func sha1Of(script string) string { return luascripts.Must(script).SHA1 }
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -244,7 +247,11 @@ func TestMigrate(t *testing.T) {
 				dry.DryRun = true
 				expect(t, rdb, migrate.Retire, dry, retired)
 				expect(t, rdb, migrate.Retire, o, retired)
-				expect(t, rdb, migrate.Retire, o, "")
+				if to == "app" {
+					expect(t, rdb, migrate.Retire, o, "")
+				} else {
+					refuse(t, rdb, migrate.Retire, o, storeerr.NotFound, `no blob store of prefix "app"`)
+				}
 				checkMigrated(t, rdb, to)
 				for _, key := range keys(t, rdb) {
 					if n := keyspace.Identify(key); key != "other" && (n.Layout != keyspace.Current || n.Prefix != to) {
@@ -262,7 +269,9 @@ func TestLayoutsAreChosen(t *testing.T) {
 		o := migrate.Options{From: "app", To: "app", Layouts: []keyspace.Layout{keyspace.Payload, keyspace.Tagless}}
 		expect(t, rdb, migrate.Apply, o, "tagless 2: written 2\npayload 1: written 1\n")
 		o.From, o.To = "ap", "app"
-		expect(t, rdb, migrate.Plan, o, "")
+		for _, do := range []step{migrate.Plan, migrate.Apply, migrate.Retire} {
+			refuse(t, rdb, do, o, storeerr.NotFound, `no blob store of prefix "ap"`)
+		}
 	})
 }
 
@@ -352,6 +361,54 @@ func TestDamage(t *testing.T) {
 			"tagless 3: done 2 damaged 1 retired 2 kept 1\npayload 2: done 1 damaged 1 retired 1 kept 1\n")
 		if left := keys(t, rdb); !slices.Contains(left, "app:{zlink-location-opaque-v1}:index") {
 			t.Errorf("the index with the lost row is gone: %q", left)
+		}
+	})
+}
+
+// TestRivals holds that what two older layouts have otherwise is in the plan, and
+// not written from either of them.
+func TestRivals(t *testing.T) {
+	each(t, func(t *testing.T, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		lay(t, rdb)
+		// The same value in two layouts, and other ones in three.
+		must(t, rdb.HSet(ctx, "app:opaque:"+hex.EncodeToString([]byte("v1/lasts")), "bytes", "\x00\xff", "version", "1").Err())
+		must(t, rdb.HSet(ctx, "app:opaque:"+hex.EncodeToString([]byte("v1/expires")), "bytes", "other", "version", "2").Err())
+		must(t, rdb.HSet(ctx, "app:opaque:"+hex.EncodeToString([]byte("v1/expired")), "bytes", "newer", "version", "3").Err())
+		for _, key := range []string{"app:blob:b/2", "app:{relocation}:root:b/2"} {
+			must(t, rdb.Set(ctx, key, "AAAA", 0).Err())
+			must(t, rdb.PExpireAt(ctx, key, time.UnixMilli(farOff)).Err())
+		}
+		var problems []string
+		o := migrate.Options{From: "app", To: "new", Problem: func(err error) { problems = append(problems, err.Error()) }}
+		const want = `opaque-v1 3: %[1]s 1 expired 1 collisions 1
+tagless 5: %[1]s 4 collisions 1
+relocation-opaque-v1 1: %[1]s 1
+payload 1: collisions 1
+plain-blob 2: %[1]s 1 collisions 1
+relocation-root 2: %[1]s 1 collisions 1
+`
+		expect(t, rdb, migrate.Plan, o, fmt.Sprintf(want, "ready"))
+		if len(problems) != 5 || !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, `layout tagless has another "v1/expires"`) }) {
+			t.Errorf("problems %q", problems)
+		}
+		refuse(t, rdb, migrate.Apply, o, storeerr.Conflict, "nothing has changed")
+		o.SkipCollisions = true
+		counts, err := migrate.Apply(ctx, rdb, o)
+		must(t, err)
+		var written, collisions, double int64
+		for _, c := range counts {
+			written, collisions, double = written+c.Written, collisions+c.Collisions, double+c.Done
+		}
+		if written != 7 || double != 1 || collisions != 5 {
+			t.Errorf("applied\n%s", table(counts))
+		}
+		rows, err := opaque.New(rdb, "new")
+		must(t, err)
+		_, there, err := rows.Read(ctx, "v1/expires", "v1/expired")
+		must(t, err)
+		if there[0].Found || there[1].Row.Value != "newer" {
+			t.Errorf("rows %+v", there)
 		}
 	})
 }

@@ -4,6 +4,9 @@ package migrate
 
 import (
 	"context"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/hex"
 	"strconv"
 
 	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
@@ -42,25 +45,35 @@ func (m *migration) retireRecords(ctx context.Context, items []item) error {
 		}
 		return nil
 	}
+	var failed error
 	for i, cmd := range luascripts.Pipeline(ctx, m.rdb, calls) {
 		reply, err := cmd.Text()
-		if err != nil {
-			return storeerr.FromRedis(err, storeerr.Writes, "retiring "+quote(going[i].RedisKey))
+		if err == nil {
+			m.retire(going[i], reply)
+		} else if failed == nil {
+			failed = storeerr.FromRedis(err, storeerr.Writes, "retiring "+quote(going[i].RedisKey))
 		}
-		m.retire(going[i], reply)
 	}
-	return nil
+	return failed
 }
 
 // retire counts what a script did.
 func (m *migration) retire(it *item, reply string) {
-	if reply == "changed" {
-		it.count.Kept++
-		m.problem(storeerr.New(storeerr.Conflict, "kept: it changed while it was looked at").AtKey(it.RedisKey))
+	switch reply {
+	case "retired", "missing":
+		it.count.Retired++
 		return
+	case "changed":
+		reply = "it changed while it was looked at"
+	case "snapshot":
+		reply = "an open snapshot may read it"
 	}
-	it.count.Retired++
+	it.count.Kept++
+	m.problem(storeerr.New(storeerr.Conflict, "kept: %s", reply).AtKey(it.RedisKey))
 }
+
+// noTime says that a field of the record says when it expires.
+const noTime = -1
 
 // retirement is the script that deletes an old key as it was read.
 func (m *migration) retirement(it *item) luascripts.Call {
@@ -69,31 +82,37 @@ func (m *migration) retirement(it *item) luascripts.Call {
 		k := m.oldKeys
 		return luascripts.Call{
 			Script: luascripts.Must("opaque_retire"),
-			Keys:   []string{it.RedisKey, k.Index(), k.Map(), k.Cleanup()},
+			Keys:   []string{it.RedisKey, k.Index(), k.Map(), k.Cleanup(), k.SnapshotExpiry(), k.SnapshotBoundary(), k.Sequence()},
 			Args:   []any{it.sha1, it.members, r.Key},
 		}
 	}
-	length, field, others := len(r.Value), "bytes", []any{}
+	keys := []string{it.RedisKey}
+	stored, field, ends, indexed := r.Value, "", r.ExpiresAt, ""
+	var others []any
 	switch it.Layout {
 	case keyspace.OpaqueV1:
-		length = encodedLen(r.Value)
-		others = []any{"version", r.Version}
+		keys = append(keys, m.v1Key("index"))
+		stored, field, ends, indexed = encode(r.Value), "bytes", noTime, r.Key
+		others = []any{"version", r.Version, "expiresAtMs", strconv.FormatInt(r.ExpiresAt, 10)}
 	case keyspace.Tagless:
-		others = []any{"version", r.Version}
+		field, others = "bytes", []any{"version", r.Version}
 	case keyspace.RelocationOpaqueV1:
-		others = []any{"expiresAtMs", strconv.FormatInt(r.ExpiresAt, 10)}
+		field, ends, others = "bytes", noTime, []any{"expiresAtMs", strconv.FormatInt(r.ExpiresAt, 10)}
 	case keyspace.RelocationRoot:
-		length, field = encodedLen(r.Value), ""
-	default:
-		field = ""
+		stored = encode(r.Value)
 	}
 	return luascripts.Call{
-		Script: luascripts.Must("legacy_retire"), Keys: []string{it.RedisKey}, Args: append([]any{length, field}, others...),
+		Script: luascripts.Must("legacy_retire"), Keys: keys, Args: append([]any{sha1Hex(stored), field, ends, indexed}, others...),
 	}
 }
 
-// encodedLen is the length of a value as base64 text.
-func encodedLen(value string) int { return (len(value) + 2) / 3 * 4 }
+// encode is the text that a value was read from: there is but one.
+func encode(value string) string { return base64.StdEncoding.EncodeToString([]byte(value)) }
+
+func sha1Hex(s string) string {
+	sum := sha1.Sum([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
 
 // retireQuarantines deletes what rewriting rows in place has put aside.
 func (m *migration) retireQuarantines(ctx context.Context, items []item) error {
@@ -172,11 +191,4 @@ func (m *migration) checkAside(ctx context.Context, it *item) error {
 		return keep("the row of key %q has no equal version", r.Key)
 	}
 	return nil
-}
-
-// retireRest deletes what a layout keeps beside its records, if the first keys
-// do not exist.
-func (m *migration) retireRest(ctx context.Context, c *Count, present int, keys ...string) error {
-	_, err := luascripts.Must("retire_rest").Run(ctx, m.rdb, keys, present).Text()
-	return storeerr.FromRedis(err, storeerr.Writes, "retiring what is left of layout "+string(c.Layout))
 }

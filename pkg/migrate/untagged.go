@@ -4,8 +4,6 @@ package migrate
 
 import (
 	"context"
-	"crypto/sha1"
-	"encoding/hex"
 	"strings"
 
 	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
@@ -15,8 +13,9 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
-// maxMoved bounds the members that one script moves.
-const maxMoved = 2048
+// maxMoved bounds the members that one script copies, where some of the row were
+// put aside before.
+const maxMoved = 256
 
 // untagged reads what opaque_survey says of a row: how many members it has, and
 // score and bytes of the newest. ok is false where that is not of the older
@@ -33,8 +32,7 @@ func (m *migration) untagged(key legacy.Key, now int64, entry any) (it item, ok 
 	it = item{Reading: legacy.Reading{Key: key, Now: now, Found: true}, count: m.count(keyspace.Untagged, keyspace.Opaque)}
 	it.members, _ = parts[0].(int64)
 	it.score, _ = parts[1].(string)
-	sum := sha1.Sum([]byte(newest))
-	it.sha1 = hex.EncodeToString(sum[:])
+	it.sha1 = sha1Hex(newest)
 	member, ambiguous, err := legacy.DecodeMember(newest)
 	if err == nil && !strings.HasSuffix(m.oldKeys.Row(member.Key), key.SHA256) {
 		err = errAnotherKey
@@ -54,11 +52,7 @@ func (m *migration) decodeValue(it *item, ambiguous bool) {
 	if it.Record.Value == "" {
 		return
 	}
-	if ambiguous {
-		it.count.Ambiguous++
-	} else {
-		it.count.NotBase64++
-	}
+	it.ambiguous, it.notBase64 = ambiguous, !ambiguous
 	if m.Values != Base64 {
 		return
 	}
@@ -85,6 +79,10 @@ func (m *migration) takeUntagged(ctx context.Context, items []item) error {
 			if err := m.retag(ctx, it); err != nil {
 				return err
 			}
+		}
+		if it.state == ready && m.mode == retires {
+			it.count.Kept++
+			m.problem(storeerr.New(storeerr.Conflict, "kept: the row of key %q is not rewritten yet", it.Record.Key).AtKey(it.RedisKey))
 		}
 		it.tally()
 		if it.state == done {

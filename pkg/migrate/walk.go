@@ -4,6 +4,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,6 +31,8 @@ type item struct {
 	sha1      string // of the newest member, in hex
 	members   int64
 	version   string
+
+	ambiguous, notBase64 bool // what the value as it stands may be
 }
 
 // walk goes through the keys under the old prefix.
@@ -38,6 +41,7 @@ func (m *migration) walk(ctx context.Context) error {
 		var hashes, rows, quarantines []legacy.Key
 		for _, key := range keys {
 			for _, n := range keyspace.Under(m.From, key) {
+				m.known = true
 				k := legacy.Key{RedisKey: key, Name: n}
 				switch {
 				case n.Layout == keyspace.Current && n.Role == keyspace.Row && m.wants(keyspace.Untagged):
@@ -47,6 +51,10 @@ func (m *migration) walk(ctx context.Context) error {
 				case n.Layout == keyspace.Current || !m.wants(n.Layout):
 				case n.Role == keyspace.Record:
 					hashes = append(hashes, k)
+				case n.Role == keyspace.Index, n.Role == keyspace.VersionCounter, n.Role == keyspace.Snapshot:
+					m.count(n.Layout, n.Store).Beside++
+					m.indexed = m.indexed || n.Role == keyspace.Index
+					m.scans = m.scans || n.Role == keyspace.Snapshot
 				case n.Role == keyspace.BlobValue:
 					if err := m.blob(ctx, k); err != nil {
 						return err
@@ -68,6 +76,9 @@ func (m *migration) walk(ctx context.Context) error {
 		}
 		return nil
 	})
+	if _, says := errors.AsType[*storeerr.Error](err); says {
+		return err
+	}
 	return storeerr.FromRedis(err, storeerr.Reads, "looking for older layouts")
 }
 
@@ -91,11 +102,12 @@ func (m *migration) groups(ctx context.Context, keys []legacy.Key,
 	return nil
 }
 
-func (m *migration) readHashes(ctx context.Context, keys []legacy.Key) ([]item, error) {
+func (m *migration) readHashes(ctx context.Context, keys []legacy.Key) (items []item, err error) {
 	readings, err := legacy.Read(ctx, m.rdb, keys...)
-	items := make([]item, len(readings))
-	for i, r := range readings {
-		items[i] = item{Reading: r, count: m.count(r.Layout, r.Store), version: r.Record.Version}
+	for _, r := range readings {
+		if !r.Foreign {
+			items = append(items, item{Reading: r, count: m.count(r.Layout, r.Store), version: r.Record.Version})
+		}
 	}
 	return items, err
 }
@@ -128,34 +140,3 @@ func (m *migration) readUntagged(ctx context.Context, keys []legacy.Key) (items 
 	}
 	return items, nil
 }
-
-// finish looks at what layouts keep beside their records.
-func (m *migration) finish(ctx context.Context) error {
-	if m.wants(keyspace.OpaqueV1) {
-		if err := m.indexV1(ctx); err != nil {
-			return err
-		}
-	}
-	if c := m.counts[keyspace.OpaqueV1]; m.retired(c) {
-		if err := m.retireRest(ctx, c, 0, m.v1Key("index"), m.v1Key("version")); err != nil {
-			return err
-		}
-	}
-	if c := m.counts[keyspace.Tagless]; m.retired(c) && c.Retired > 0 {
-		if err := m.retireRest(ctx, c, 0, m.From+":opaque:version"); err != nil {
-			return err
-		}
-	}
-	if c := m.counts[keyspace.Untagged]; m.retired(c) && c.Retired > 0 && !m.InPlace {
-		k := m.oldKeys
-		return m.retireRest(ctx, c, 3, k.Index(), k.Map(), k.Cleanup(), k.Sequence(), k.SnapshotExpiry(), k.SnapshotBoundary())
-	}
-	return nil
-}
-
-// retired tells whether no record of a layout is left.
-func (m *migration) retired(c *Count) bool {
-	return c != nil && m.mode == retires && !m.DryRun && c.Kept == 0
-}
-
-func (m *migration) v1Key(name string) string { return m.From + ":{zlink-location-opaque-v1}:" + name }

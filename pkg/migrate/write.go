@@ -5,6 +5,7 @@ package migrate
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
@@ -40,7 +41,9 @@ func (m *migration) writeRows(ctx context.Context, items []item) error {
 		if it.state != ready {
 			continue
 		}
-		if size += len(it.Record.Value); size > batchBytes && len(batch) > 0 {
+		// A key comes twice where two layouts have it, or SCAN says it twice.
+		again := slices.ContainsFunc(batch, func(other *item) bool { return other.Record.Key == it.Record.Key })
+		if size += len(it.Record.Value); len(batch) > 0 && (again || size > batchBytes) {
 			if err := m.writeBatch(ctx, batch); err != nil {
 				return err
 			}
@@ -65,7 +68,7 @@ func (m *migration) writeBatch(ctx context.Context, batch []*item) error {
 			err = m.write(ctx, []*item{it})
 		}
 		if concernsOne(err) {
-			err = m.rejudge(ctx, it, err)
+			err = m.rejudge(ctx, it)
 		}
 		if err != nil {
 			return err
@@ -101,21 +104,21 @@ func (m *migration) write(ctx context.Context, batch []*item) error {
 
 // rejudge looks again at a row that was not written: somebody else wrote it
 // meanwhile.
-func (m *migration) rejudge(ctx context.Context, it *item, refused error) error {
+func (m *migration) rejudge(ctx context.Context, it *item) error {
 	_, there, err := m.rows.Read(ctx, it.Record.Key)
 	if err != nil {
 		return err
 	}
 	m.judgeRow(it, there[0])
+	if it.state == ready {
+		// It was there, and is there no longer.
+		m.collide(it, "key %q changed while it was looked at", it.Record.Key)
+	}
 	it.count.Ready--
-	switch it.state {
-	case done:
+	if it.state == done {
 		it.count.Done++
-	case collides:
+	} else {
 		it.count.Collisions++
-	default:
-		it.count.Ready++
-		return refused
 	}
 	return nil
 }
