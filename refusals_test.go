@@ -59,6 +59,11 @@ func TestReplicaTakesNoWrites(t *testing.T) {
 	token := prepareChunk(t, master)
 	_, err := master.blob.Put(t.Context(), "b", []byte("blob"), 3600_000)
 	noError(t, err)
+	noError(t, master.rdb.HSet(t.Context(), "app:opaque:6f6c64", "bytes", "old", "version", 1).Err())
+	noError(t, master.rdb.HSet(t.Context(), "done:opaque:6b", "bytes", "old", "version", 1).Err())
+	if r := runWith(t.Context(), map[string]string{"KEYSPACECTL_URL": servers.Master.URL}, "", "--prefix", "done", "migrate", "--apply"); r.status != 0 {
+		t.Errorf("migrating: %+v", r)
+	}
 	replicated(t, master.rdb, "any")
 	env := map[string]string{"KEYSPACECTL_URL": servers.Replica.URL, "KEYSPACECTL_PREFIX": "app"}
 	for _, line := range []string{
@@ -66,6 +71,7 @@ func TestReplicaTakesNoWrites(t *testing.T) {
 		"blob put n --retention 1h", "blob renew b --retention 1h", "blob delete b",
 		"warm cas s 8 new --create", "warm cas s 7 new --expect " + token, "warm delete s 7 --expect " + token,
 		"put k new --if-missing", "put k new --if-version 9", "delete n --if-version 9", "blob put b --retention 1h", "blob renew n --retention 1h",
+		"migrate --apply", "--prefix done migrate --retire --yes",
 		"warm cas s 7 new --create", "warm cas s 7 new --expect x", "warm cas s 8 new --expect x", "warm delete s 7 --expect x", "warm delete s 8 --expect x",
 	} {
 		r := runWith(t.Context(), env, "payload", strings.Fields(line)...)
@@ -73,7 +79,7 @@ func TestReplicaTakesNoWrites(t *testing.T) {
 			t.Errorf("%s: %+v, want status 6 and a word of the replica", line, r)
 		}
 	}
-	for _, line := range []string{"read k", "history k", "warm read s 7", "scan --live"} {
+	for _, line := range []string{"read k", "history k", "warm read s 7", "scan --live", "migrate", "migrate --retire --dry-run --prefix done"} {
 		if r := runWith(t.Context(), env, "", strings.Fields(line)...); r.status != 0 {
 			t.Errorf("%s: %+v, want status 0", line, r)
 		}

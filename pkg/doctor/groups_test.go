@@ -221,7 +221,8 @@ func layOlder(ctx context.Context, admin stores) error {
 			}
 			p.ZAdd(ctx, keys.Row("x"), redis.Z{Score: 1, Member: "\x95\xa1x\xa1!\xa11\xff\x00"})
 			p.HSet(ctx, prefix+":opaque:6e", "bytes", "v", "version", "1")
-			p.HSet(ctx, prefix+":{zlink-location-opaque-v1}:index", "lost", "")
+			p.HSet(ctx, prefix+":{zlink-location-opaque-v1}:index", "lost", "", "expired", `["","1",1]`)
+			p.Set(ctx, prefix+":opaque:version", 1, 0)
 			p.Set(ctx, prefix+":payload:new", "v", time.Hour)
 		}
 		return nil

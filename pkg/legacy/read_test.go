@@ -113,14 +113,15 @@ func TestReadDamage(t *testing.T) {
 		rdb.Set(ctx, payload, "x", 0)
 		rdb.Set(ctx, root, "x", time.Hour)
 		rdb.HSet(ctx, plain, "a", "b")
-		readings, err := legacy.Read(ctx, rdb, key(v1Row), key(tagless), key(payload), key(root), key(plain), key(hashBlob))
+		rdb.HSet(ctx, root+"2", "a", "b")
+		readings, err := legacy.Read(ctx, rdb, key(v1Row), key(tagless), key(payload), key(root), key(root+"2"), key(hashBlob), key(plain))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, want := range []string{
 			"no record of layout opaque-v1: it is no hash", "no record of layout tagless: the hash has more fields than the layout",
 			"no record of layout payload: it has no time to live, and every blob has one",
-			"no record of layout relocation-root: the text is no base64", "no record of layout plain-blob: it is no string",
+			"no record of layout relocation-root: the text is no base64", "no record of layout relocation-root: it is no string",
 		} {
 			r := readings[i]
 			if storeerr.KindOf(r.Err) != storeerr.Integrity || r.Err.Error() != want+` (redis key "`+r.RedisKey+`")` || !r.Found || r.Record != (legacy.Record{}) {
@@ -129,6 +130,9 @@ func TestReadDamage(t *testing.T) {
 		}
 		if missing := readings[5]; missing.Found || missing.Err != nil || missing.Now == 0 {
 			t.Errorf("a missing key reads %+v", missing)
+		}
+		if foreign := readings[6]; !foreign.Foreign || foreign.Found || foreign.Err != nil {
+			t.Errorf("a key of another type, whose name proves nothing, reads %+v", foreign)
 		}
 
 		for _, k := range []string{"app:{zlink-location-v3}:opaque:index", "app:{zlink-relocation-v1}:blob:x", "app:opaque:version", "other"} {
