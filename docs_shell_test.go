@@ -66,7 +66,8 @@ func runShell(t *testing.T, setup string, commands []string, flags ...string) []
 }
 
 // setups make what pages take to be there. The servers of the cookbook are the
-// sandbox, and embedded ones in files.
+// sandbox, and embedded ones in files. The sandbox also gets something of older
+// layouts, by commands sent as they are.
 func setups() map[string]string {
 	return map[string]string{"docs/cookbook.md": `
 keyspacectl copy --to-prefix app -q
@@ -75,7 +76,23 @@ contexts:
   - {name: prod, url: "$KEYSPACECTL_URL", prefix: app}
   - {name: staging, url: "embedded:staging", prefix: app-staging}
   - {name: cluster, url: "embedded:cluster", prefix: app}
+  - {name: old, url: "$KEYSPACECTL_URL", prefix: shop}
 EOF
+server=${KEYSPACECTL_URL#redis://}
+exec 3<>"/dev/tcp/${server%:*}/${server##*:}"
+send() {
+  local LC_ALL=C
+  printf '*%d\r\n' $# >&3
+  for arg; do printf '$%d\r\n%s\r\n' "${#arg}" "$arg" >&3; done
+  read -r -t 60 <&3
+}
+send HSET shop:opaque:636172742f37 bytes full version 1
+send HSET shop:opaque:636172742f38 bytes empty version 2
+send SET shop:opaque:version 2
+send SET shop:payload:receipt/7 paid EX 86400
+send ZADD shop:{zlink-location-v3}:opaque:c9bc072f4fa8189466c2a8f2c36a56a4ef1e60a2ffa4986ba2f155cd176c128b 1 $'\x95\xa4busy\xa4flag\xa11\xff\xc2'
+send SET shop:{zlink-location-v3}:opaque:sequence 1
+exec 3>&-
 export KEYSPACECTL_CONFIG=config.yaml
 unset KEYSPACECTL_URL KEYSPACECTL_PREFIX`}
 }
