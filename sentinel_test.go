@@ -21,6 +21,7 @@ import (
 
 func (top *topologies) testSentinel(t *testing.T) {
 	t.Run("scan", top.scanThroughFailover)
+	t.Run("import", top.importThroughFailover)
 	t.Run("puts", func(t *testing.T) {
 		t.Run("failover", func(t *testing.T) { top.putThrough(t, "planned", 2500, top.sentinel.Failover) })
 		t.Run("master killed", func(t *testing.T) { top.putThrough(t, "crash", 500, top.sentinel.KillMaster) })

@@ -135,6 +135,9 @@ func (r report) end(out *render.Printer, sum transfer.Summary, err error) error 
 	case badLine:
 		return storeerr.New(storeerr.Partial, "stopped before line %d (%s): %w", bad.Line, counted(sum), err).
 			WithHint(mendHint)
+	case errors.As(err, new(*transfer.TakenOverError)):
+		return storeerr.New(storeerr.Partial, "all is written (%s), but %w", counted(sum), err).
+			WithHint("run the same command again: it writes what is missing")
 	case errors.Is(err, storeerr.UnknownOutcome) && sum.Written() == 0:
 		return storeerr.New(storeerr.UnknownOutcome, "%w", err).WithHint("run the same command again: it finds out, and goes on")
 	case err != nil:

@@ -15,16 +15,17 @@ import (
 // share one, by whatever addresses. It goes by the run id that a server tells
 // in INFO; one that tells none, or may not, is taken for another one.
 func Same(ctx context.Context, one, other redis.UniversalClient) (bool, error) {
-	ids, err := runIDs(ctx, one)
+	ids, err := RunIDs(ctx, one)
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}
-	others, err := runIDs(ctx, other)
+	others, err := RunIDs(ctx, other)
 	return slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(others, id) }), err
 }
 
-// runIDs returns those of all servers that tell theirs.
-func runIDs(ctx context.Context, rdb redis.UniversalClient) ([]string, error) {
+// RunIDs returns the run id of each server that tells its own. One that is
+// started again, or that takes the place of another, has another one.
+func RunIDs(ctx context.Context, rdb redis.UniversalClient) ([]string, error) {
 	var mu sync.Mutex
 	var ids []string
 	err := Each(ctx, rdb, func(ctx context.Context, server redis.Cmdable) error {

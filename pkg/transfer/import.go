@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/keyspacectl/keyspacectl/pkg/archive"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
+	"github.com/keyspacectl/keyspacectl/pkg/servers"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
@@ -123,6 +125,8 @@ func Import(ctx context.Context, side Side, records iter.Seq2[archive.Record, er
 		}
 		im.noRows = !books.Exists()
 	}
+	// Where a server does not tell, nothing is known of others taking over.
+	masters, _ := servers.RunIDs(ctx, side.rdb)
 	work, release := outliving(ctx, lingering)
 	defer release()
 	weight := func(j *job) int64 { return j.bytes }
@@ -136,8 +140,31 @@ func Import(ctx context.Context, side Side, records iter.Seq2[archive.Record, er
 		// A bounded pass, as behind every write; its failure is nobody's business.
 		_, _ = side.Opaque.Collect(work, opaque.PassSize)
 	}
+	if im.failed == nil && im.sum.Written() > 0 && !o.DryRun && takenOver(work, side, masters) {
+		im.failed = &TakenOverError{}
+	}
 	im.sum.Now = im.now()
 	return im.sum, im.failed
+}
+
+// TakenOverError is why an import that wrote everything cannot vouch for it:
+// replication is asynchronous, so a replica that becomes the master may lack
+// what the one before it took last, and a server that was started again what it
+// had not saved.
+type TakenOverError struct{}
+
+// Error says what happened.
+func (*TakenOverError) Error() string {
+	return "a server was started again or gave way to its replica meanwhile, and what it took last may be lost"
+}
+
+// takenOver tells whether one of the servers that there were is none any more.
+func takenOver(ctx context.Context, side Side, before []string) bool {
+	after, err := servers.RunIDs(ctx, side.rdb)
+	if err != nil || len(after) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(before, func(id string) bool { return !slices.Contains(after, id) })
 }
 
 // outliving returns a context that ends a while after ctx does, so that what

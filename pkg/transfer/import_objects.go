@@ -26,7 +26,7 @@ func (im *importer) blobs(ctx context.Context, records []*archive.Record, done *
 // blob puts a blob. One of the same bytes and another expiry is renewed to
 // overwrite it; one of other bytes is never overwritten.
 func (im *importer) blob(ctx context.Context, r *archive.Record, done *outcome) error {
-	result, err := im.putBlob(ctx, r)
+	result, sent, err := im.putBlob(ctx, r)
 	switch {
 	case errors.Is(err, storeerr.Conflict) && im.o.OnConflict == Overwrite && !im.o.DryRun:
 		return storeerr.New(storeerr.Conflict, "%w", err).
@@ -40,7 +40,7 @@ func (im *importer) blob(ctx context.Context, r *archive.Record, done *outcome) 
 		return err
 	case err != nil:
 		return err
-	case result.Outcome == blob.Stored:
+	case result.Outcome == blob.Stored, sent && im.sameExpiry(r, result.ExpiresAt):
 		done.sum.Created++
 		return im.verifyBlob(ctx, r, done)
 	case im.sameExpiry(r, result.ExpiresAt):
@@ -60,13 +60,11 @@ func (im *importer) blob(ctx context.Context, r *archive.Record, done *outcome) 
 	return nil
 }
 
-// putBlob puts a blob, once more where the answer was lost: finding its bytes
-// there is as good.
-func (im *importer) putBlob(ctx context.Context, r *archive.Record) (blob.Result, error) {
+// putBlob puts a blob, once more where the answer was lost: sent tells that it
+// was, so that bytes which are there may be its own.
+func (im *importer) putBlob(ctx context.Context, r *archive.Record) (result blob.Result, sent bool, err error) {
 	retention := im.o.Retention.Milliseconds()
 	for try := 1; ; try++ {
-		var result blob.Result
-		var err error
 		switch {
 		case im.o.DryRun && retention == 0:
 			result, err = im.side.Blob.PreviewPut(ctx, r.Key, r.Value, im.remaining(r))
@@ -78,8 +76,9 @@ func (im *importer) putBlob(ctx context.Context, r *archive.Record) (blob.Result
 			result, err = im.side.Blob.Put(ctx, r.Key, r.Value, retention)
 		}
 		if err == nil || errors.Is(err, storeerr.Conflict) || !mayTryAgain(ctx, err, try) {
-			return result, err
+			return result, sent, err
 		}
+		sent = sent || storeerr.AnswerLost(err)
 	}
 }
 
