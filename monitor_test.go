@@ -92,7 +92,8 @@ func runAll(t *testing.T, server testserver.Server) {
 		"warm list s --columns token", "warm delete s 1 --expect LAST",
 		"inspect app:{zlink-location-v3}:opaque:index", "inspect --logical a",
 		"put a 4", "scan --page --page-size 1", "put a 5", "snapshot list --held",
-		"prefixes", "stats", "export", "diff --left-prefix other",
+		"prefixes", "stats", "export archive --force", "import archive --prefix imported", "import archive --prefix imported --on-conflict overwrite",
+		"diff --left-prefix other",
 		"scripts load", "doctor",
 	} {
 		args := strings.Fields("--prefix app " + strings.Replace(line, "LAST", last, 1))
