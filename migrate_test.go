@@ -18,6 +18,7 @@ import (
 	"github.com/keyspacectl/keyspacectl/internal/faultproxy"
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/blob"
+	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 )
 
@@ -118,6 +119,7 @@ func TestMigrateKilled(t *testing.T) {
 	t.Parallel()
 	s := testserver.Real(t)
 	rdb := s.Client(t)
+	noError(t, luascripts.Load(t.Context(), rdb)) // or the first run sends them whole
 	const rows = 300
 	for name, c := range map[string]struct {
 		kills  int
