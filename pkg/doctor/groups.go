@@ -97,7 +97,7 @@ func Groups() []Group {
 		},
 		{
 			Name: "inspect", Store: All, Verbs: "inspect",
-			Scripts: []string{"blob_stat", "inspect_key", "opaque_verify_key", "warm_list"},
+			Scripts: []string{"blob_stat", "inspect_key", "opaque_verify_key", "opaque_verify_snapshot", "warm_list"},
 			Plain: []string{
 				"EXEC", "GET", "GETRANGE", "HGETALL", "HMGET", "HSCAN", "LRANGE", "MEMORY USAGE", "MULTI", "OBJECT ENCODING", "PTTL",
 				"SSCAN", "TIME", "XRANGE", "ZRANGE", "ZREVRANGEBYSCORE",

@@ -8,6 +8,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/blob"
 	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
 )
@@ -258,6 +260,29 @@ func (r *reader) readSnapshot(ctx context.Context) error {
 	}
 	if _, err := strconv.ParseUint(texts[1], 10, 64); err != nil && texts[1] != "" {
 		r.damaged("its boundary is %.40q", texts[1])
+	}
+	return r.checkSnapshot(ctx)
+}
+
+// checkSnapshot holds the HASH of a snapshot against its two other records, of
+// one moment.
+func (r *reader) checkSnapshot(ctx context.Context) error {
+	keys, err := opaque.NewKeys(r.Name.Prefix)
+	if err != nil {
+		return err
+	}
+	names := []string{keys.SnapshotExpiry(), keys.SnapshotBoundary(), r.RedisKey}
+	reply, err := luascripts.Must("opaque_verify_snapshot").Run(ctx, r.rdb, names, r.Name.SnapshotID).Slice()
+	if redis.HasErrorPrefix(err, "WRONGTYPE") {
+		return nil // the damage of another key
+	}
+	if err != nil {
+		return err
+	}
+	if fmt.Sprint(reply[1]) == "records" {
+		missing := func(reply any) any { return cmp.Or(reply, any("missing")) }
+		r.damaged("its three records disagree: the guard is %v, the boundary %v, and that of this key %v",
+			missing(reply[2]), missing(reply[3]), missing(reply[5]))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -59,7 +60,7 @@ func Logical(ctx context.Context, rdb redis.UniversalClient, prefix, key string,
 	if err != nil {
 		return Holding{}, storeerr.FromRedis(err, storeerr.Reads, fmt.Sprintf("inspecting key %q", key))
 	}
-	held, err := readHeld(reply)
+	held, err := readHeld(reply, key)
 	if err != nil {
 		return Holding{}, err
 	}
@@ -94,7 +95,7 @@ type held struct {
 	newest     *Version
 }
 
-func readHeld(reply []any) (held, error) {
+func readHeld(reply []any, key string) (held, error) {
 	h := held{}
 	copy(h.places[:], reply[1:5])
 	h.kind = fmt.Sprint(reply[7])
@@ -106,6 +107,9 @@ func readHeld(reply []any) (held, error) {
 	}
 	if len(reply) > 9 {
 		v := decodeVersion(fmt.Sprint(reply[8]), fmt.Sprint(reply[9]))
+		if v.Err == nil && v.Key != key {
+			v.Err = otherKey(v.Key)
+		}
 		v.judge(nil, h.now)
 		h.newest = &v
 	}
@@ -144,6 +148,8 @@ func (h held) row() (holds, expected string) {
 		holds = fmt.Sprintf("%d versions, the newest %s", h.count, h.newest.State)
 	}
 	switch {
+	case errors.As(h.newest.Err, new(otherKey)):
+		expected = "a newest version of its own key"
 	case h.newest.Err != nil:
 		expected = "a newest version that decodes"
 	case h.ttl >= 0:

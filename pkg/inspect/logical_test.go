@@ -72,6 +72,11 @@ func TestLogical(t *testing.T) {
 			"row: 1 version, live; index: the key; map: the key of the row; cleanup: nothing; sequence: nothing (expected a number of at least 1)"},
 		"undecodable": {func(f fixture) { put(f); f.do("ZADD", row, 1, "\x02"); f.do("ZADD", keys.Cleanup(), 5, "k") },
 			"row: 2 versions, the newest damaged (expected a newest version that decodes); index: the key; map: the key of the row; cleanup: due at …; sequence: 1"},
+		"another key's": {func(f fixture) {
+			put(f)
+			f.do("DEL", row)
+			f.do("ZADD", row, 1, string(opaque.Member{Key: "x", Version: "2"}.Append(nil)))
+		}, "row: 1 version, damaged (expected a newest version of its own key); index: the key; map: the key of the row; cleanup: nothing; sequence: 1"},
 		"types": {func(f fixture) {
 			for _, key := range []string{row, keys.Index(), keys.Map(), keys.Cleanup()} {
 				f.do("SET", key, "x")

@@ -73,18 +73,24 @@ func (r *reader) readVersions(ctx context.Context) error {
 		}
 	}
 	r.More = int64(len(r.Versions)) < r.Size
-	if r.Name.Role == keyspace.Row && len(r.Versions) > 0 && r.Versions[0].Err != nil {
+	if r.Name.Role == keyspace.Row && len(r.Versions) > 0 && r.Versions[0].Err != nil && !errors.As(r.Versions[0].Err, new(otherKey)) {
 		r.damaged("its newest version does not decode: once it is due for collection, every write and every new scan of other drivers fails")
 	}
 	return nil
 }
+
+// otherKey is the error of a version that decodes, and is of this key: not that
+// of the row.
+type otherKey string
+
+func (k otherKey) Error() string { return fmt.Sprintf("it is of another key, %q", string(k)) }
 
 // addVersion decodes the next older version.
 func (r *reader) addVersion(raw, sequence string) {
 	v := decodeVersion(raw, sequence)
 	if v.Err == nil {
 		if sum := sha256.Sum256([]byte(v.Key)); hex.EncodeToString(sum[:]) != r.Name.SHA256 {
-			v.Err = fmt.Errorf("it is of another key, %q", v.Key)
+			v.Err = otherKey(v.Key)
 		} else if r.Name.Key == "" {
 			r.Name.Key = v.Key
 		}
