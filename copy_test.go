@@ -214,6 +214,11 @@ func killAt(t *testing.T, p *process, proxy *faultproxy.Proxy, at int64) {
 // awaitCarried waits until a proxy has passed on so many bytes of requests. It
 // reports false if the process printed its result before.
 func awaitCarried(p *process, proxy *faultproxy.Proxy, at int64) bool {
+	return awaitStream(p, proxy, faultproxy.Request, at)
+}
+
+// awaitStream is awaitCarried for either stream.
+func awaitStream(p *process, proxy *faultproxy.Proxy, stream faultproxy.Stream, at int64) bool {
 	printed := make(chan struct{})
 	go func() {
 		defer close(printed)
@@ -221,7 +226,7 @@ func awaitCarried(p *process, proxy *faultproxy.Proxy, at int64) bool {
 	}()
 	again := time.NewTicker(time.Millisecond)
 	defer again.Stop()
-	for proxy.CarriedTogether(faultproxy.Request) < at {
+	for proxy.CarriedTogether(stream) < at {
 		select {
 		case <-printed:
 			return false

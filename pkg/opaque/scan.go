@@ -52,6 +52,8 @@ func (s *Store) Scan(ctx context.Context, o ScanOptions) iter.Seq2[Row, error] {
 			yield(Row{}, err)
 			return
 		}
+		// At once, not when a read that hangs comes back.
+		defer context.AfterFunc(ctx, func() { v.close(ctx) })()
 		ctx, cancel := context.WithCancelCause(ctx)
 		kept := make(chan struct{})
 		go func() {
@@ -167,15 +169,21 @@ func (v *view) keepOpen(ctx context.Context, cancel context.CancelCauseFunc, o S
 // cause is why a page failed: the reason for which the scan was ended, if
 // that came first.
 func (v *view) cause(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && storeerr.KindOf(cause) == storeerr.Expired {
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return err
+	case storeerr.KindOf(cause) == storeerr.Expired:
 		return cause
+	case storeerr.KindOf(err) == storeerr.Expired:
+		return fmt.Errorf("scanning: %w", ctx.Err()) // which closed the snapshot
 	}
 	return err
 }
 
-// close ends the view's snapshot, if it has one.
+// close ends the view's snapshot, if it has one. It returns when that is done,
+// whoever does it.
 func (v *view) close(ctx context.Context) {
 	if !v.live() {
-		v.store.abandon(ctx, v.snapshot.ID)
+		v.closing.Do(func() { v.store.abandon(ctx, v.snapshot.ID) })
 	}
 }

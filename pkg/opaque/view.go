@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,6 +22,8 @@ type view struct {
 	pageSize int
 
 	tombstones bool // a scan yields deleted rows too
+
+	closing sync.Once
 }
 
 // openView checks the options, and opens or resumes the snapshot they ask for.
