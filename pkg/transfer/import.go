@@ -185,6 +185,7 @@ type importer struct {
 	startedAt int64 // the server's time then
 	noRows    bool  // there is no row that could be in the way
 
+	places    places
 	contended atomic.Bool // rows exist: look before writing
 
 	sum    Summary

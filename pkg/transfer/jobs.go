@@ -129,8 +129,10 @@ func (im *importer) prepare(r *archive.Record, line int64) error {
 		return err
 	}
 	var err error
+	old := r.Key
 	switch r.Kind {
 	case archive.Chunk:
+		old = r.Segment
 		r.Segment = renamed(r.Segment, im.o.Segments)
 		err = warm.Segment{Namespace: r.Namespace, Name: r.Segment}.Check()
 	case archive.Blob:
@@ -147,6 +149,9 @@ func (im *importer) prepare(r *archive.Record, line int64) error {
 		case r.ExpiresAt > opaque.MaxExpiry && im.o.Retention == 0:
 			err = fmt.Errorf("the row of key %q expires past the year 9999", r.Key)
 		}
+	}
+	if err == nil {
+		err = im.placed(r, old)
 	}
 	if err != nil {
 		return storeerr.New(storeerr.Integrity, "%w", &archive.BadLine{Line: int(line), Reason: err})

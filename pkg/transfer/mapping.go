@@ -12,24 +12,37 @@ type Mapping struct {
 
 // mapped returns a key with the beginning that the longest mapping of it gives.
 func mapped(key string, mappings []Mapping) string {
+	if i := mappingOf(key, mappings); i >= 0 {
+		return mappings[i].New + key[len(mappings[i].Old):]
+	}
+	return key
+}
+
+// mappingOf returns which mapping is that of a key, -1 for none.
+func mappingOf(key string, mappings []Mapping) int {
 	best := -1
 	for i, m := range mappings {
 		if strings.HasPrefix(key, m.Old) && (best < 0 || len(m.Old) > len(mappings[best].Old)) {
 			best = i
 		}
 	}
-	if best < 0 {
-		return key
-	}
-	return mappings[best].New + key[len(mappings[best].Old):]
+	return best
 }
 
 // renamed returns what a mapping gives a whole name.
 func renamed(name string, mappings []Mapping) string {
-	for _, m := range mappings {
-		if name == m.Old {
-			return m.New
-		}
+	if i := renamingOf(name, mappings); i >= 0 {
+		return mappings[i].New
 	}
 	return name
+}
+
+// renamingOf returns which mapping is that of a whole name, -1 for none.
+func renamingOf(name string, mappings []Mapping) int {
+	for i, m := range mappings {
+		if name == m.Old {
+			return i
+		}
+	}
+	return -1
 }
