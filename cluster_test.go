@@ -130,6 +130,12 @@ func (top *topologies) listThroughMoves(t *testing.T) {
 	client := top.client(t)
 	env := top.env("cluster", "segments")
 	top.checkListed(t, runWith(t.Context(), env, "", "warm", "segments"))
+	if r := runWith(t.Context(), env, "", "export", "-"); r.status != 0 || !strings.Contains(r.out, fmt.Sprintf(`"chunks":%d,`, clusterSegments)) {
+		t.Errorf("exporting: exit status %d, %s", r.status, r.errors)
+	}
+	if r := runWith(t.Context(), env, "", "copy", "--to-prefix", "copied", "--columns", "created"); r.out != fmt.Sprintln(clusterSegments) {
+		t.Errorf("copying: %+v", r)
+	}
 	var moving sync.WaitGroup
 	done := make(chan struct{})
 	moving.Go(func() {

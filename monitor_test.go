@@ -92,8 +92,11 @@ func runAll(t *testing.T, server testserver.Server) {
 		"warm list s --columns token", "warm delete s 1 --expect LAST",
 		"inspect app:{zlink-location-v3}:opaque:index", "inspect --logical a",
 		"put a 4", "scan --page --page-size 1", "put a 5", "snapshot list --held",
-		"prefixes", "stats", "export archive --force", "import archive --prefix imported", "import archive --prefix imported --on-conflict overwrite",
-		"diff --left-prefix other",
+		"prefixes", "stats", "export --history --tombstones",
+		"export archive --force", "import archive --prefix imported", "import archive --prefix imported --on-conflict overwrite",
+		"warm cas s 1 one --create", "blob put r --file bytes --retention 1h",
+		"copy --to-prefix other --verify", "copy --to-prefix other", "put a 6",
+		"copy --to-prefix other --on-conflict overwrite", "diff --right-prefix other",
 		"scripts load", "doctor",
 	} {
 		args := strings.Fields("--prefix app " + strings.Replace(line, "LAST", last, 1))

@@ -35,7 +35,7 @@ func TestAgainChangesNothing(t *testing.T) {
 			}
 			before := contents(t, to)
 			again, err := imports(to, text, o)
-			if want := (Summary{Unchanged: first.Done() - first.Skipped, Skipped: first.Skipped}); err != nil || counts(again) != want {
+			if want := (Summary{Unchanged: first.Done() - first.Skipped, Skipped: first.Skipped, NotUTF8: first.NotUTF8}); err != nil || counts(again) != want {
 				t.Errorf("%s, again: %+v, %v, want %+v", policy, again, err, want)
 			}
 			if after := contents(t, to); !maps.Equal(before, after) {

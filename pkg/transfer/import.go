@@ -59,7 +59,7 @@ type Summary struct {
 	History   int64 // older versions, which an import passes over
 	LeftOut   int64 // could not be read or written
 	Differ    int64 // were not found as they were written
-	NotUTF8   int64 // keys among the written that other drivers cannot address
+	NotUTF8   int64 // keys that other drivers cannot address
 	// FirstConflict describes the first of the conflicts.
 	FirstConflict string
 	// Line is the last line up to which everything is done, if the options know
