@@ -81,12 +81,12 @@ func importArchive(ctx context.Context, side Side, open func() (io.ReadCloser, e
 	if err != nil {
 		return Summary{}, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	in, err := archive.Decompress(file)
 	if err != nil {
 		return Summary{}, err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	r, err := archive.NewReader(in)
 	if err != nil {
 		return Summary{}, err
