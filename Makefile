@@ -57,7 +57,7 @@ tidy-check:
 # What runs the program as a process, thousands of times, is left to make test:
 # the real server where the embedded one runs the same code, and the scripts of
 # commands that do one thing after the other.
-NOT_WITH_RACE := ^TestScripts$$/^redis$$|^TestScripts$$/^embedded$$/^(blob|config|connect|output|tool|warm)_|^TestDocs$$|^TestExamples$$
+NOT_WITH_RACE := ^TestScripts$$/^redis$$|^TestScripts$$/^embedded$$/^(blob|config|connect|output|tool|warm)_|^TestDocs$$|^TestExamples$$|^Test(ImportKilled|CopyEndsEarly|MigrateKilled)$$
 
 .PHONY: test-race
 test-race: redis
