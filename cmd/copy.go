@@ -55,7 +55,7 @@ holds back collection for every application. --live opens none.`,
 	o.what.register(c)
 	o.write.register(c)
 	c.Flags().BoolVar(&o.export.Live, "live", false, "open no snapshot; read each row when it is reached")
-	c.Flags().Var(&maxAge, "snapshot-max-age", "give up when the snapshot has been open for this `duration`")
+	c.Flags().Var(&maxAge, "snapshot-max-age", "give up when the snapshot has been open for this `DURATION`")
 	c.MarkFlagsMutuallyExclusive("live", "snapshot-max-age")
 	return c
 }

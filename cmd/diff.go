@@ -52,9 +52,9 @@ which holds back collection for every application. --live opens none.`,
 		},
 	}
 	o.register(c, f)
-	c.Flags().Var(&tolerance, "expiry-tolerance", "take expiries for equal that lie this `duration` apart")
+	c.Flags().Var(&tolerance, "expiry-tolerance", "take expiries for equal that lie this `DURATION` apart")
 	c.Flags().BoolVar(&o.Versions, "versions", false, "compare versions and tokens too")
-	c.Flags().Int64Var(&o.limit, "limit", 0, "stop after this `number` of differences")
+	c.Flags().Int64Var(&o.limit, "limit", 0, "stop after this `NUMBER` of differences")
 	return c
 }
 

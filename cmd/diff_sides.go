@@ -35,14 +35,14 @@ type diffSides struct {
 func (o *diffSides) register(c *cobra.Command, f *Factory) {
 	f.registerSides(c, leftSide, rightSide)
 	for i, side := range []string{leftSide, rightSide} {
-		c.Flags().StringVar(&o.files[i], side+"-file", "", "the "+side+" side is the archive in this `file`; - is the standard input")
+		c.Flags().StringVar(&o.files[i], side+"-file", "", "the "+side+" side is the archive in this `FILE`; - is the standard input")
 		for _, other := range []string{"-context", "-url", "-prefix"} {
 			c.MarkFlagsMutuallyExclusive(side+"-file", side+other)
 		}
 	}
 	o.what.register(c)
 	c.Flags().BoolVar(&o.live, "live", false, "open no snapshots; read each row when it is reached")
-	c.Flags().Var(&o.maxAge, "snapshot-max-age", "give up when a snapshot has been open for this `duration`")
+	c.Flags().Var(&o.maxAge, "snapshot-max-age", "give up when a snapshot has been open for this `DURATION`")
 	c.MarkFlagsMutuallyExclusive("live", "snapshot-max-age")
 }
 

@@ -58,7 +58,7 @@ What is damaged is left out and told; the exit status is 7 then.`,
 	}
 	o.what.register(c)
 	c.Flags().BoolVar(&o.Live, "live", false, "open no snapshot; read each row when it is reached")
-	c.Flags().Var(&maxAge, "snapshot-max-age", "give up when the snapshot has been open for this `duration`")
+	c.Flags().Var(&maxAge, "snapshot-max-age", "give up when the snapshot has been open for this `DURATION`")
 	c.Flags().BoolVar(&o.Tombstones, "tombstones", false, "take deleted rows too, as long as they are not collected")
 	c.Flags().BoolVar(&o.History, "history", false, "take older versions too; they are for reading, import passes over them")
 	c.Flags().BoolVar(&o.force, "force", false, "overwrite FILE if it exists")

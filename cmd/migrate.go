@@ -51,8 +51,8 @@ version, but for --in-place. Stop the applications on the old keys before.`,
 			return o.run(c.Context(), f)
 		},
 	}
-	c.Flags().StringSliceVar(&o.layouts, "layout", nil, "an older `layout` to migrate (repeatable; all by default)")
-	c.Flags().StringVar(&o.To, "to-prefix", "", "write under this `prefix`, not that of the old keys")
+	c.Flags().StringSliceVar(&o.layouts, "layout", nil, "an older `LAYOUT` to migrate (repeatable; all by default)")
+	c.Flags().StringVar(&o.To, "to-prefix", "", "write under this `PREFIX`, not that of the old keys")
 	c.Flags().BoolVar(&o.InPlace, "in-place", false, "rewrite the rows of v3-untagged under their own keys")
 	c.Flags().StringVar(&o.values, "values", "", "what the values of v3-untagged are: raw or base64")
 	c.Flags().StringVar(&o.onConflict, "on-conflict", "fail", "where the current layout has another row or blob: fail or skip")

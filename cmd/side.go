@@ -21,10 +21,10 @@ type selection struct {
 }
 
 func (s *selection) register(c *cobra.Command) {
-	c.Flags().StringSliceVar(&s.stores, "store", nil, "only this `store`: opaque, blob or warm; may be given several times")
-	c.Flags().StringVar(&s.match, "match", "", "only rows and blobs whose keys and references begin with this `prefix`")
-	c.Flags().StringVar(&s.segment, "segment", "", "only chunks of the segment of this `name`, in any namespace unless --namespace is given")
-	c.Flags().StringVar(&s.namespace, "namespace", "", "only chunks of the namespace of this `name`; '' is none")
+	c.Flags().StringSliceVar(&s.stores, "store", nil, "only this `STORE`: opaque, blob or warm; may be given several times")
+	c.Flags().StringVar(&s.match, "match", "", "only rows and blobs whose keys and references begin with this `PREFIX`")
+	c.Flags().StringVar(&s.segment, "segment", "", "only chunks of the segment of this `NAME`, in any namespace unless --namespace is given")
+	c.Flags().StringVar(&s.namespace, "namespace", "", "only chunks of the namespace of this `NAME`; '' is none")
 	// It fails only for a flag that does not exist or has one already.
 	_ = c.RegisterFlagCompletionFunc("store", cobra.FixedCompletions(transfer.Stores(), cobra.ShellCompDirectiveNoFileComp))
 }

@@ -34,10 +34,10 @@ type writing struct {
 
 func (w *writing) register(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&w.policy, "on-conflict", string(transfer.Fail), "what to do where the destination holds something else: `fail`, skip or overwrite")
+	flags.StringVar(&w.policy, "on-conflict", string(transfer.Fail), "what to do where the destination holds something else: the `POLICY` fail, skip or overwrite")
 	flags.StringArrayVar(&w.maps, "map", nil, "give keys and references that begin with OLD the beginning NEW: `OLD=NEW`; may be given several times, the longest OLD counts")
 	flags.StringArrayVar(&w.segments, "map-segment", nil, "write the segment OLD as NEW: `OLD=NEW`; may be given several times")
-	flags.Var(&w.retention, "retention", "let rows and blobs expire after this `duration`, whatever their own expiry")
+	flags.Var(&w.retention, "retention", "let rows and blobs expire after this `DURATION`, whatever their own expiry")
 	flags.BoolVar(&w.tokens, "keep-tokens", false, "give chunks that are created the tokens that they have")
 	flags.BoolVar(&w.verify, "verify", false, "read back what was written")
 	addDryRun(c, &w.dryRun)
@@ -172,34 +172,4 @@ func counts(n int64, one, many string) string {
 func counted(s transfer.Summary) string {
 	return fmt.Sprintf("%d created, %d replaced, %d deleted, %d unchanged, %d skipped, %d expired, %d left out",
 		s.Created, s.Replaced, s.Deleted, s.Unchanged, s.Skipped, s.Expired, s.LeftOut)
-}
-
-func importedFields() render.Fields {
-	return render.Fields{
-		Shown:  []string{"created", "replaced", "unchanged", "skipped", "expired", "left_out"},
-		Hidden: []string{"deleted", "conflicts", "history", "differ", "dry_run", "store_now"},
-	}
-}
-
-// importedRecord counts what an import did.
-type importedRecord struct {
-	transfer.Summary
-	dryRun bool
-}
-
-func (i importedRecord) Record(r *render.Record) {
-	r.Int("created", i.Created)
-	r.Int("replaced", i.Replaced)
-	r.Int("unchanged", i.Unchanged)
-	r.Int("skipped", i.Skipped)
-	r.Int("expired", i.Expired)
-	r.Int("left_out", i.LeftOut)
-	r.Int("deleted", i.Deleted)
-	r.Int("conflicts", i.Conflicts)
-	r.Int("history", i.History)
-	r.Int("differ", i.Differ)
-	if i.dryRun {
-		r.Bool("dry_run", true)
-	}
-	r.Time("store_now", i.Now)
 }
