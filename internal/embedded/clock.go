@@ -7,7 +7,11 @@
 package embedded
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -23,6 +27,7 @@ const (
 // clock moves the time of a miniredis.
 type clock struct {
 	mini *miniredis.Miniredis
+	told atomic.Int64 // what miniredis was told last, ms since the epoch
 
 	mu    sync.Mutex
 	moved time.Time     // when the clock was last moved
@@ -35,6 +40,7 @@ func (c *clock) start(mini *miniredis.Miniredis) time.Time {
 	now := time.Now().Truncate(time.Millisecond)
 	c.mini = mini
 	mini.SetTime(now)
+	c.told.Store(now.UnixMilli())
 	mini.ClockTTL(true)
 	return now
 }
@@ -49,7 +55,33 @@ func (c *clock) advance() {
 	}
 	began := time.Now()
 	c.mini.SetTime(began.Truncate(time.Millisecond))
+	c.told.Store(began.UnixMilli())
 	c.mini.DB(0) // any access works off what is due, in all databases
 	c.moved = time.Now()
 	c.rest = min(restPerCost*c.moved.Sub(began), maxRest)
+}
+
+// fromNow returns the arguments of a SET or GETEX with its moment of expiry as
+// a time from now, or nil where it has none: miniredis reads its clock for such
+// a moment while another connection may move it. A moment that has passed is
+// the next one.
+func (c *clock) fromNow(cmd string, args []string) []string {
+	if cmd != "SET" && cmd != "GETEX" {
+		return nil
+	}
+	i, unit := expiryArg(cmd, args)
+	if i == 0 || !strings.HasSuffix(unit, "AT") {
+		return nil
+	}
+	at, err := strconv.ParseInt(args[i], 10, 64)
+	perUnit := int64(1)
+	if unit == "EXAT" {
+		perUnit = 1000
+	}
+	if err != nil || at <= 0 || at > 1<<53 {
+		return nil
+	}
+	changed := slices.Clone(args)
+	changed[i-1], changed[i] = "PX", strconv.FormatInt(max(1, at*perUnit-c.told.Load()), 10)
+	return changed
 }

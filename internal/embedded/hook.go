@@ -54,7 +54,11 @@ func (s *Server) hook(c *server.Peer, cmd string, args ...string) bool {
 		c.WriteError("ERR '" + strings.ToLower(cmd) + "' makes data that the data file of the embedded server cannot keep")
 		return true
 	}
-	if changed := adjust(cmd, args); changed != nil {
+	changed := adjust(cmd, args)
+	if changed == nil && from == client {
+		changed = s.clock.fromNow(cmd, args)
+	}
+	if changed != nil {
 		s.redis.Dispatch(c, append([]string{cmd}, changed...))
 		return true
 	}
