@@ -33,10 +33,14 @@ A side is where its flags and its context lead, or else the global flags; or it
 is an archive. The versions of rows and the tokens of chunks differ between two
 places by nature, and are compared by --versions alone.
 
+--map and --map-segment compare what a copy with the same flag has written. The
+keys that are shown are those of the right side.
+
 The rows of each side are of one moment: a snapshot is kept open meanwhile,
 which holds back collection for every application. --live opens none.`,
 		Example: `  keyspacectl diff --right-prefix app-staging
   keyspacectl diff --left-context live --right-context staging --store opaque
+  keyspacectl diff --right-prefix app-staging --map users/=people/
   keyspacectl diff --left-file nightly.ndjson.zst -o ndjson
   keyspacectl diff --left-context live --right-context staging --match sessions/ --limit 10`,
 		Args: cobra.NoArgs,

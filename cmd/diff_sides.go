@@ -7,11 +7,13 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/keyspacectl/keyspacectl/internal/duration"
+	"github.com/keyspacectl/keyspacectl/internal/keyformat"
 	"github.com/keyspacectl/keyspacectl/pkg/archive"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 	"github.com/keyspacectl/keyspacectl/pkg/transfer"
@@ -28,8 +30,29 @@ type diffSides struct {
 	part        archive.Options
 	left, right *end
 	files       [2]string // archives in the place of sides, or empty
+	keys        renaming
+	segments    renaming
 	live        bool
 	maxAge      duration.Value
+}
+
+// renaming is what names of the left side become, to be compared with those of
+// the right one. Nothing is renamed where the text is empty.
+type renaming struct {
+	transfer.Mapping
+	text string
+}
+
+func (r *renaming) parse(c *cobra.Command, flag, format string) error {
+	if !c.Flags().Changed(flag) {
+		return nil
+	}
+	maps, err := mappings("--"+flag, format, []string{r.text})
+	if err != nil {
+		return err
+	}
+	r.Mapping = maps[0]
+	return nil
 }
 
 func (o *diffSides) register(c *cobra.Command, f *Factory) {
@@ -41,6 +64,9 @@ func (o *diffSides) register(c *cobra.Command, f *Factory) {
 		}
 	}
 	o.what.register(c)
+	c.Flags().StringVar(&o.keys.text, "map", "", "compare keys and references that begin with OLD on the left side with those that begin with NEW on the right one: `OLD=NEW`")
+	c.Flags().StringVar(&o.segments.text, "map-segment", "", "compare the segment OLD of the left side with NEW of the right one: `OLD=NEW`")
+	c.MarkFlagsMutuallyExclusive("segment", "map-segment")
 	c.Flags().BoolVar(&o.live, "live", false, "open no snapshots; read each row when it is reached")
 	c.Flags().Var(&o.maxAge, "snapshot-max-age", "give up when a snapshot has been open for this `DURATION`")
 	c.MarkFlagsMutuallyExclusive("live", "snapshot-max-age")
@@ -59,7 +85,39 @@ func (o *diffSides) check(c *cobra.Command, f *Factory) (err error) {
 	if err != nil {
 		return err
 	}
-	return o.what.apply(c, f, &o.part)
+	return o.narrow(c, f)
+}
+
+// narrow reads what is compared. A renaming narrows that like --match and
+// --segment: to what is renamed.
+func (o *diffSides) narrow(c *cobra.Command, f *Factory) error {
+	s, err := f.Settings()
+	if err != nil {
+		return err
+	}
+	if err := o.keys.parse(c, "map", s.KeyFormat); err != nil {
+		return err
+	}
+	if err := o.segments.parse(c, "map-segment", keyformat.Literal); err != nil {
+		return err
+	}
+	if o.segments.text != "" && (o.segments.Old == "" || o.segments.New == "") {
+		return storeerr.New(storeerr.Invalid, "--map-segment %q: a segment has a name", o.segments.text)
+	}
+	o.what.keys, o.what.chunks = o.keys.text != "", o.segments.text != ""
+	if err := o.what.apply(c, f, &o.part); err != nil {
+		return err
+	}
+	if o.segments.text != "" {
+		o.part.Segment = o.segments.Old
+	}
+	if !c.Flags().Changed("match") {
+		o.part.Match = o.keys.Old
+	}
+	if !strings.HasPrefix(o.part.Match, o.keys.Old) {
+		return storeerr.New(storeerr.Invalid, "--match %q is more than the beginning %q of --map", o.part.Match, o.keys.Old)
+	}
+	return nil
 }
 
 // open returns the two sides. Where nothing is selected, an archive tells what
@@ -95,22 +153,25 @@ func (o *diffSides) open(ctx context.Context, f *Factory) (left, right transfer.
 	if err != nil {
 		return left, right, err
 	}
-	if left, err = o.source(ctx, sides[0], archives[0]); err != nil {
+	what := o.selection()
+	if left, err = o.source(ctx, sides[0], archives[0], what); err != nil {
 		return left, right, err
 	}
-	right, err = o.source(ctx, sides[1], archives[1])
+	left = left.Renamed(o.keys.Mapping, o.segments.Mapping)
+	right, err = o.source(ctx, sides[1], archives[1], what.Renamed(o.keys.Mapping, o.segments.Mapping))
 	return left, right, err
 }
 
+// selection is what is compared of the left side.
 func (o *diffSides) selection() transfer.Selection {
 	return transfer.Selection{Stores: o.what.stores, Part: o.part}
 }
 
-func (o *diffSides) source(ctx context.Context, side transfer.Side, r *archive.Reader) (transfer.Source, error) {
+func (o *diffSides) source(ctx context.Context, side transfer.Side, r *archive.Reader, what transfer.Selection) (transfer.Source, error) {
 	if r != nil {
-		return transfer.FromArchive(r, o.selection())
+		return transfer.FromArchive(r, what)
 	}
-	export := transfer.ExportOptions{Options: o.part, MaxAge: time.Duration(o.maxAge)}
+	export := transfer.ExportOptions{Options: what.Part, MaxAge: time.Duration(o.maxAge)}
 	export.Live = o.live
 	return transfer.FromStores(ctx, side, export), nil
 }

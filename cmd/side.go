@@ -18,6 +18,8 @@ type selection struct {
 	match     string
 	segment   string
 	namespace string
+
+	keys, chunks bool // a part of rows and blobs, or of chunks, is asked for by other flags
 }
 
 func (s *selection) register(c *cobra.Command) {
@@ -32,8 +34,8 @@ func (s *selection) register(c *cobra.Command) {
 // apply checks the choice against itself and puts it into options. Stores that
 // are not named follow from what of them is asked for.
 func (s *selection) apply(c *cobra.Command, f *Factory, o *archive.Options) (err error) {
-	keys := c.Flags().Changed("match")
-	chunks := c.Flags().Changed("segment") || c.Flags().Changed("namespace")
+	keys := s.keys || c.Flags().Changed("match")
+	chunks := s.chunks || c.Flags().Changed("segment") || c.Flags().Changed("namespace")
 	named := func(store string) bool { return slices.Contains(s.stores, store) }
 	switch {
 	case len(s.stores) == 0 && (keys || chunks):
@@ -44,9 +46,9 @@ func (s *selection) apply(c *cobra.Command, f *Factory, o *archive.Options) (err
 			s.stores = append(s.stores, transfer.Warm)
 		}
 	case keys && !named(transfer.Opaque) && !named(transfer.Blob):
-		return storeerr.New(storeerr.Invalid, "--match is for rows and blobs, and neither store is named")
+		return storeerr.New(storeerr.Invalid, "rows and blobs are asked for by their keys, and neither store is named")
 	case chunks && !named(transfer.Warm):
-		return storeerr.New(storeerr.Invalid, "--segment and --namespace are for chunks, and the warm store is not named")
+		return storeerr.New(storeerr.Invalid, "chunks are asked for by segment or namespace, and the warm store is not named")
 	}
 	if c.Flags().Changed("segment") && s.segment == "" {
 		return storeerr.New(storeerr.Invalid, "--segment is empty")

@@ -35,6 +35,12 @@ func tour() []tourPart {
 			on("warm cas users 7 v1 --create --columns token"),
 			on("warm cas users 7 v2 --expect " + lastWord),
 		}},
+		{"A store can be checked, moved to another prefix or server, and compared.", []tourStep{
+			on("verify --store opaque"),
+			on("copy --to-prefix copied --columns created"),
+			on("put farewell again --prefix copied --columns version"),
+			{args: words("diff --right-prefix copied --columns key,difference"), status: exitIntegrity},
+		}},
 		{"The Lua behind it all, for audits. A pipe gets tabs, and no header.", []tourStep{
 			{args: words("scripts list --columns name,sha1"), head: 2},
 		}},

@@ -19,6 +19,33 @@ type Source struct {
 	Now     func() int64                     // the time there, ms since the epoch; behind the first record
 }
 
+// Renamed is a source of which the keys and references that begin with keys.Old
+// begin with keys.New, and the segment segments.Old is segments.New. Where the
+// source has no others, the order of its records stays as it was.
+func (s Source) Renamed(keys, segments Mapping) Source {
+	byKey, bySegment := []Mapping{keys}, []Mapping{segments}
+	return Source{Now: s.Now, Records: func(yield func(archive.Record, error) bool) {
+		for r, err := range s.Records {
+			switch r.Kind {
+			case archive.Row, archive.Blob:
+				r.Key = mapped(r.Key, byKey)
+			case archive.Chunk:
+				r.Segment = renamed(r.Segment, bySegment)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}}
+}
+
+// Renamed is the part that has become of a source's: see [Source.Renamed].
+func (s Selection) Renamed(keys, segments Mapping) Selection {
+	s.Part.Match = mapped(s.Part.Match, []Mapping{keys})
+	s.Part.Segment = renamed(s.Part.Segment, []Mapping{segments})
+	return s
+}
+
 // Selection says which stores are compared, and which part of them.
 type Selection struct {
 	Stores []string // in the order of [Stores]
