@@ -176,7 +176,7 @@ func copying(to *faultproxy.Proxy, prefix string) []string {
 func equalSides(t *testing.T, s testserver.Server, flags ...string) {
 	t.Helper()
 	if out, errs, status := execute(t, s, append([]string{"diff"}, flags...)...); status != 0 || !strings.HasSuffix(errs, " equal records\n") {
-		t.Errorf("%q: %d, %s%s", flags, status, out, errs)
+		t.Errorf("%q: %d, %.2000s%.2000s", flags, status, out, errs)
 	}
 }
 

@@ -91,9 +91,7 @@ func (c *Counter) Clear() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.stopped && time.Since(c.started) >= patience {
-		_ = c.bar.Clear()
-	}
+	c.clear()
 }
 
 // Stop clears the line. It may be called more than once.
@@ -103,8 +101,12 @@ func (c *Counter) Stop() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.clear()
+	c.stopped = true
+}
+
+func (c *Counter) clear() {
 	if !c.stopped && time.Since(c.started) >= patience {
 		_ = c.bar.Clear()
 	}
-	c.stopped = true
 }
