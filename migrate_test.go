@@ -112,6 +112,41 @@ func everything(t *testing.T, rdb redis.UniversalClient, prefix string) map[stri
 	return all
 }
 
+// migrateAlike migrates the same on a single server and on a cluster, where the
+// old keys of a row are in other slots than the new ones.
+func (top *topologies) migrateAlike(t *testing.T) {
+	said := map[string]string{}
+	for _, name := range []string{"standalone", "cluster"} {
+		rdb := redis.UniversalClient(top.standalone.Client(t))
+		if name == "cluster" {
+			rdb = top.client(t)
+		}
+		layOld(t, rdb, "older", 60)
+		layUntagged(t, rdb, "untagged", 60)
+		for _, step := range []string{
+			"older migrate", "older migrate --apply", "older migrate", "older migrate --retire --yes", "older verify",
+			"untagged migrate --in-place --values raw --apply --yes", "untagged migrate --in-place --retire --yes", "untagged verify",
+		} {
+			args := strings.Fields(step)
+			r := runWith(t.Context(), top.env(name, args[0]), "", append(args[1:], "-o", "ndjson")...)
+			if r.status != 0 {
+				t.Errorf("%s: %s: %+v", name, step, r)
+			}
+			said[name] += fmt.Sprintln(step) + r.out
+		}
+	}
+	if said["cluster"] != said["standalone"] || !strings.Contains(said["cluster"], `"layout":"opaque-v1"`) {
+		t.Errorf("a cluster: %s\na single server: %s", said["cluster"], said["standalone"])
+	}
+	for prefix, equal := range map[string]int{"older": 60 + 60 + 6 + 6, "untagged": 60} {
+		r := runWith(t.Context(), map[string]string{"KEYSPACECTL_CONFIG": top.config}, "",
+			"diff", "--left-context", "standalone", "--right-context", "cluster", "--left-prefix", prefix, "--right-prefix", prefix)
+		if r.status != 0 || r.errors != fmt.Sprintf("note: %d equal records\n", equal) {
+			t.Errorf("%s: %+v, want %d equal records", prefix, r, equal)
+		}
+	}
+}
+
 // TestMigrateKilled kills migrations at points of the traffic that the server
 // has seen, and runs them again: what is there then is what an undisturbed one
 // leaves, and nothing was written twice.

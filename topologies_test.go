@@ -29,6 +29,7 @@ func TestTopologies(t *testing.T) {
 	top := startTopologies(t)
 	t.Run("contexts", top.testContexts)
 	t.Run("copy", top.copyAround)
+	t.Run("migrate", top.migrateAlike)
 	t.Run("sentinel", top.testSentinel)
 	t.Run("cluster", top.testCluster)
 }
