@@ -96,7 +96,7 @@ func (o *migrateOptions) run(ctx context.Context, f *Factory) error {
 	switch {
 	case o.retire:
 		does = migrate.Retire
-	case o.apply && !o.DryRun:
+	case o.apply:
 		does = migrate.Apply
 	}
 	if !o.DryRun && (o.apply || o.retire) {
@@ -164,13 +164,24 @@ func (l *tallyLeft) err(o *migrateOptions) error {
 	case l.damaged > 0:
 		return storeerr.New(storeerr.Integrity, "skipped %s", count(int(l.damaged), "damaged record"))
 	case o.retire && l.kept > 0:
-		return storeerr.New(storeerr.Conflict, "kept %s", count(int(l.kept), "old key")).
-			WithHint("each has no equal in the current layout: --apply them, or delete by hand what is not wanted")
+		return storeerr.New(l.stopped(o), "kept %s", count(int(l.kept), "old key")).
+			WithHint("the warnings say why: --apply what has no equal yet, delete by hand what is not wanted")
+	case o.apply && l.kept > 0:
+		return storeerr.New(l.stopped(o), "left %s for the next run", count(int(l.kept), "row"))
 	case o.retire && !o.DryRun && l.beside > 0:
-		return storeerr.New(storeerr.Conflict, "kept %s beside the records", count(int(l.beside), "key")).
+		return storeerr.New(l.stopped(o), "kept %s beside the records", count(int(l.beside), "key")).
 			WithHint("look at them by `keyspacectl inspect`: they are none that the layout has, or records came meanwhile")
 	case l.collisions > 0 && !o.SkipCollisions:
 		return storeerr.New(storeerr.Conflict, "%s in the current layout differ", count(int(l.collisions), "record"))
 	}
 	return nil
+}
+
+// stopped is the kind of an error behind which something is left: nothing has
+// changed, or a part.
+func (l *tallyLeft) stopped(o *migrateOptions) storeerr.Kind {
+	if l.changed > 0 && !o.DryRun {
+		return storeerr.Partial
+	}
+	return storeerr.Conflict
 }

@@ -14,10 +14,10 @@ func migratedFields(apply, retire bool) render.Fields {
 		"layout", "store", "found", "ready", "done", "expired", "tombstones", "collisions", "damaged", "gone",
 		"ambiguous", "not_base64", "bytes", "written", "retired", "kept", "beside", "dry_run",
 	}
-	shown := []string{"layout", "found", "ready", "done", "expired", "collisions", "ambiguous", "damaged", "beside", "bytes"}
+	shown := []string{"layout", "found", "ready", "done", "expired", "tombstones", "collisions", "damaged", "ambiguous", "not_base64", "beside", "bytes"}
 	switch {
 	case apply:
-		shown = []string{"layout", "found", "written", "ready", "done", "expired", "collisions", "damaged"}
+		shown = []string{"layout", "found", "written", "ready", "done", "expired", "tombstones", "collisions", "damaged", "kept"}
 	case retire:
 		shown = []string{"layout", "found", "retired", "kept", "beside"}
 	}

@@ -171,7 +171,7 @@ func looseNames(redisKey string) (names []Name) {
 	switch rest := redisKey[at+len(mark):]; {
 	case rest == "version":
 		n.Role = VersionCounter
-	case rest != "" && len(rest) <= 2*opaque.MaxKeyBytes && isLowerHex(rest):
+	case rest != "" && len(rest) <= 2*opaque.MaxKeyBytes:
 		key, err := hex.DecodeString(rest)
 		if err != nil {
 			return names

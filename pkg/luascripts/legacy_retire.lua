@@ -6,7 +6,8 @@
 --       2 the field that holds the value, empty for a string
 --       3 when the key expires in ms, 0 for never; -1 where a field says it
 --       4 the key in the index, empty where there is none
---       5.. other fields and what they hold, in turn
+--       5 SHA-1 of its entry there, empty where there is none
+--       6.. other fields and what they hold, in turn
 -- Reply retired | changed | missing
 --
 -- Uses: clock, types, repair
@@ -29,7 +30,7 @@ end
 if not value or redis.sha1hex(value) ~= ARGV[1] then
   return 'changed'
 end
-for at = 5, #ARGV, 2 do
+for at = 6, #ARGV, 2 do
   if redis.call('HGET', key, ARGV[at]) ~= ARGV[at + 1] then
     return 'changed'
   end
@@ -39,6 +40,12 @@ if ends == 0 and left ~= -1 or ends > 0 and (left < 0 or math.abs(now_ms() + lef
   return 'changed'
 end
 local indexed = KEYS[2] and not wrong_type(KEYS[2], 'hash')
+if indexed then
+  local entry = redis.call('HGET', KEYS[2], ARGV[4])
+  if (entry and redis.sha1hex(entry) or '') ~= ARGV[5] then
+    return 'changed'
+  end
+end
 local refused = first(redis.pcall('DEL', key))
 if refused then
   return refused

@@ -1,11 +1,12 @@
 -- opaque_retire: deletes a row of an older layout with its entries, or what was
 -- put aside of one, unless it has changed since it was read. A row stays while
 -- a snapshot is open, whose scan would miss it without a word. Behind the last
--- row of the store the counter goes too.
+-- row of the store the counter goes too, if it is known that all go.
 --
 -- KEYS  1 row or quarantine; of a row also 2 index, 3 map, 4 cleanup,
 --       5 snapshot-expiry, 6 snapshot-boundary, 7 sequence
--- ARGV  1 SHA-1 of the newest member, 2 number of members, 3 key
+-- ARGV  1 SHA-1 of the newest member, 2 number of members; of a row also 3 key,
+--       4 '1' if no row of the store is to stay
 -- Reply retired | changed | missing | snapshot
 --       refused <reason>
 --
@@ -37,7 +38,7 @@ end
 redis.call('ZREM', KEYS[2], ARGV[3])
 redis.call('HDEL', KEYS[3], ARGV[3])
 redis.call('ZREM', KEYS[4], ARGV[3])
-if redis.call('EXISTS', KEYS[2]) + redis.call('EXISTS', KEYS[3]) + redis.call('EXISTS', KEYS[4]) == 0 then
+if ARGV[4] == '1' and redis.call('EXISTS', KEYS[2]) + redis.call('EXISTS', KEYS[3]) + redis.call('EXISTS', KEYS[4]) == 0 then
   redis.call('DEL', KEYS[5], KEYS[6], KEYS[7])
 end
 return 'retired'

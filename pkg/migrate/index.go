@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 
 	"github.com/redis/go-redis/v9"
 
@@ -18,6 +19,57 @@ import (
 // indexPage is how many entries of the index are asked for at once: each holds
 // a value.
 const indexPage = 16
+
+// judgeIndexed looks at what the index has of rows of opaque-v1. One of which it
+// says otherwise collides: nothing tells which of the two is the newer.
+func (m *migration) judgeIndexed(ctx context.Context, items []item) error {
+	var group []*item
+	size := 0
+	for i := range items {
+		it := &items[i]
+		if it.Layout != keyspace.OpaqueV1 || it.state != ready && it.state != done && it.state != expired {
+			continue
+		}
+		if size += len(it.Record.Value); len(group) > 0 && size > batchBytes {
+			if err := m.readIndexed(ctx, group); err != nil {
+				return err
+			}
+			group, size = nil, len(it.Record.Value)
+		}
+		group = append(group, it)
+	}
+	return m.readIndexed(ctx, group)
+}
+
+func (m *migration) readIndexed(ctx context.Context, items []*item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	entries := make([]*redis.StringCmd, len(items))
+	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, it := range items {
+			entries[i] = p.HGet(ctx, m.v1Key("index"), it.Record.Key)
+		}
+		return nil
+	})
+	if redis.HasErrorPrefix(err, "WRONGTYPE") {
+		return nil // which is told of where the index itself is looked at
+	}
+	for i, it := range items {
+		text, err := entries[i].Result()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return storeerr.FromRedis(err, storeerr.Reads, "reading the index of layout "+string(keyspace.OpaqueV1))
+		}
+		it.sha1 = sha1Hex(text)
+		if entry, err := legacy.DecodeIndexEntry(it.Record.Key, text); err != nil || entry != it.Record {
+			m.collide(it, "the index has key %q otherwise", it.Record.Key)
+		}
+	}
+	return nil
+}
 
 // indexV1 looks for rows of opaque-v1 that the index has and no record: their
 // values would be lost.
@@ -71,7 +123,15 @@ func (m *migration) indexEntry(ctx context.Context, index, key, text string) err
 		if err != nil {
 			return err
 		}
-		if entry.ExpiresAt > 0 && entry.ExpiresAt <= now || there[0].Found && there[0].Row.Value == entry.Value {
+		row := there[0].Row
+		switch c := m.count(keyspace.OpaqueV1, keyspace.Opaque); {
+		case entry.ExpiresAt > 0 && entry.ExpiresAt <= now:
+			c.Found++
+			c.Expired++
+			return m.unindex(ctx, index, key, text)
+		case there[0].Found && row.Value == entry.Value && sameExpiry(row.ExpiresAt, entry.ExpiresAt):
+			c.Found++
+			c.Done++
 			return m.unindex(ctx, index, key, text)
 		}
 	}
@@ -81,11 +141,20 @@ func (m *migration) indexEntry(ctx context.Context, index, key, text string) err
 
 // unindex retires an entry without a record.
 func (m *migration) unindex(ctx context.Context, index, key, text string) error {
-	if m.mode != retires || m.DryRun {
+	if m.mode != retires {
+		return nil
+	}
+	it := item{Reading: legacy.Reading{Key: legacy.Key{RedisKey: index}}, count: m.count(keyspace.OpaqueV1, keyspace.Opaque)}
+	if m.DryRun {
+		it.count.Retired++
 		return nil
 	}
 	keys := []string{index, m.recordV1(key)}
-	return luascripts.Must("legacy_unindex").Run(ctx, m.rdb, keys, key, sha1Hex(text)).Err()
+	reply, err := luascripts.Must("legacy_unindex").Run(ctx, m.rdb, keys, key, sha1Hex(text)).Text()
+	if err == nil {
+		m.retire(&it, reply)
+	}
+	return err
 }
 
 // recordV1 is the key of a record.
@@ -95,9 +164,6 @@ func (m *migration) recordV1(key string) string {
 }
 
 func (m *migration) indexDamaged(err error) {
-	c := m.count(keyspace.OpaqueV1, keyspace.Opaque)
-	c.Found++
-	c.Damaged++
-	c.Kept++
+	m.lost(m.count(keyspace.OpaqueV1, keyspace.Opaque))
 	m.problem(err)
 }

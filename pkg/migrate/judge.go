@@ -22,6 +22,7 @@ const (
 	tombstone
 	expired
 	collides
+	left
 	done
 	ready
 )
@@ -52,6 +53,8 @@ func (it *item) tally() {
 		c.Expired++
 	case collides:
 		c.Collisions++
+	case left:
+		c.Kept++
 	case done:
 		c.Done++
 	case ready:
@@ -101,7 +104,7 @@ func (m *migration) judgeRows(ctx context.Context, items []item) error {
 		}
 	}
 	if len(open) == 0 {
-		return nil
+		return m.judgeIndexed(ctx, items)
 	}
 	_, readings, err := m.rows.Read(ctx, keys...)
 	if err != nil {
@@ -110,7 +113,10 @@ func (m *migration) judgeRows(ctx context.Context, items []item) error {
 	for i, there := range readings {
 		m.judgeRow(open[i], there)
 	}
-	return m.judgeRivals(ctx, open...)
+	if err := m.judgeRivals(ctx, open...); err != nil {
+		return err
+	}
+	return m.judgeIndexed(ctx, items)
 }
 
 // checkRow holds a row to the limits of the current layout.
@@ -130,6 +136,8 @@ func (m *migration) judgeRow(it *item, there opaque.Reading) {
 	switch {
 	case there.Err != nil:
 		m.collide(it, "the row of key %q in the current layout is damaged", it.Record.Key)
+	case there.Deleted:
+		m.collide(it, "key %q was deleted in the current layout", it.Record.Key)
 	case !there.Found:
 		it.state = ready
 	case there.Row.Value != it.Record.Value:

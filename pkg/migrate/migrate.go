@@ -43,7 +43,8 @@ type Options struct {
 	// SkipCollisions leaves alone what the current layout has otherwise. Else
 	// nothing is written where there is any.
 	SkipCollisions bool
-	// DryRun makes Retire count and change nothing.
+	// DryRun makes Apply and Retire refuse what they would, and count, and change
+	// nothing.
 	DryRun bool
 
 	Problem  func(error)        // told of each record that is left alone, or nil
@@ -63,7 +64,7 @@ func Layouts() []keyspace.Layout {
 type Count struct {
 	Layout keyspace.Layout
 	Store  keyspace.Store
-	Found  int64 // records: each is one of the next eight
+	Found  int64 // records: each is one of the next eight, or Kept
 	Bytes  int64 // of the values of those that read
 
 	Ready      int64 // the current layout has no such record
@@ -79,7 +80,8 @@ type Count struct {
 	// One of the latter shows that the store keeps bytes.
 	Ambiguous, NotBase64 int64
 
-	// Of Retire: old keys deleted, and those that were kept.
+	// Old keys that Retire deleted, and those that it kept; or untagged rows that
+	// Apply left for its next run.
 	Retired, Kept int64
 
 	// Beside is how many keys the layout has beside its records, at the end: an
@@ -113,7 +115,11 @@ func (o Options) Check() error {
 // there it says nothing; where no key is of a versioned store or a blob store
 // of the prefix it is storeerr.NotFound, and so are the others.
 func Plan(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
-	return run(ctx, rdb, o, plans)
+	m, err := run(ctx, rdb, o, plans)
+	if err != nil {
+		return nil, err
+	}
+	return m.result(), nil
 }
 
 // Apply writes what is ready. Before that it plans, and refuses: with
@@ -121,9 +127,17 @@ func Plan(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, e
 // with storeerr.Invalid where untagged rows need to be told more of. When an
 // error ends it midway, the counts say what was done.
 func Apply(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
-	counts, err := plan(ctx, rdb, o)
+	planned, err := plan(ctx, rdb, o, applies)
 	if err != nil {
 		return nil, err
+	}
+	if c := planned.counts[keyspace.Untagged]; planned.decoded > 0 && c.Found > c.Done {
+		return nil, storeerr.New(storeerr.Invalid, "nothing has changed: the values of %d rows that were rewritten before were base64 text, and %d rows are left", planned.decoded, c.Found-c.Done).
+			WithHint("say --values again")
+	}
+	counts := planned.result()
+	if o.DryRun {
+		return counts, nil
 	}
 	for _, c := range counts {
 		if c.Collisions > 0 && !o.SkipCollisions {
@@ -131,7 +145,8 @@ func Apply(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, 
 				WithHint("look at the plan; --on-conflict skip leaves them as they are, and writes the others")
 		}
 	}
-	return run(ctx, rdb, o, applies)
+	m, err := run(ctx, rdb, o, applies)
+	return m.result(), err
 }
 
 // Retire deletes the old keys that have their equal in the current layout, and
@@ -141,34 +156,52 @@ func Apply(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, 
 // A key goes in one script, if it is what was read and compared. Whoever changes
 // the new row or blob behind that has already seen what the old key held.
 func Retire(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
-	if _, err := plan(ctx, rdb, o); err != nil {
-		return nil, err
-	}
-	return run(ctx, rdb, o, retires)
-}
-
-// plan is Plan in silence, and refuses untagged rows that need to be told more
-// of.
-func plan(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
-	o.Problem = nil
-	counts, err := Plan(ctx, rdb, o)
+	planned, err := plan(ctx, rdb, o, retires)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range counts {
-		if c.Layout != keyspace.Untagged || c.Found == 0 {
-			continue
-		}
-		if o.From == o.To && !o.InPlace {
-			return nil, storeerr.New(storeerr.Invalid, "nothing has changed: the %d untagged rows share their keys with the current layout", c.Found).
-				WithHint("name another prefix by --to-prefix, or rewrite them by --in-place")
-		}
-		if c.Ambiguous > 0 && o.Values == Unsaid {
-			return nil, storeerr.New(storeerr.Invalid, "nothing has changed: %d values of untagged rows may be bytes or base64 text, %d are no base64", c.Ambiguous, c.NotBase64).
-				WithHint("ask the application, and say --values raw or --values base64")
+	m, err := newMigration(rdb, o, retires)
+	if err != nil {
+		return nil, err
+	}
+	if c := planned.counts[keyspace.Untagged]; c != nil && c.Damaged == 0 && planned.staying == 0 {
+		m.alone = "1"
+	}
+	if o.DryRun && o.From != o.To {
+		if m.held, err = m.heldBySnapshot(ctx); err != nil {
+			return nil, err
 		}
 	}
-	return counts, nil
+	err = m.run(ctx)
+	return m.result(), err
+}
+
+// plan is Plan before another mode, and refuses untagged rows that need to be
+// told more of. It speaks of problems where that mode will not do so. Where what
+// is to be retired is retired already, it finds nothing.
+func plan(ctx context.Context, rdb redis.UniversalClient, o Options, before mode) (*migration, error) {
+	if before != applies || !o.DryRun {
+		o.Problem = nil
+	}
+	m, err := newMigration(rdb, o, plans)
+	if err != nil {
+		return nil, err
+	}
+	m.retiring = before == retires
+	if err := m.run(ctx); err != nil {
+		return nil, err
+	}
+	c := m.counts[keyspace.Untagged]
+	switch {
+	case c == nil || c.Found == c.Done:
+	case o.From == o.To && !o.InPlace:
+		return nil, storeerr.New(storeerr.Invalid, "nothing has changed: the %d untagged rows share their keys with the current layout", c.Found-c.Done).
+			WithHint("name another prefix by --to-prefix, or rewrite them by --in-place")
+	case c.Ambiguous > 0 && o.Values == Unsaid:
+		return nil, storeerr.New(storeerr.Invalid, "nothing has changed: %d values of untagged rows may be bytes or base64 text, %d are no base64", c.Ambiguous, c.NotBase64).
+			WithHint("ask the application, and say --values raw or --values base64")
+	}
+	return m, nil
 }
 
 // mode is what is done with a record when it has been judged.
@@ -190,12 +223,20 @@ type migration struct {
 	oldKeys opaque.Keys // of untagged rows
 	counts  map[keyspace.Layout]*Count
 	looked  int64
-	known   bool // some key is of the prefix
-	indexed bool // opaque-v1 has its index
-	scans   bool // and lists of scans
+	known   bool    // some key is of the prefix
+	indexed bool    // opaque-v1 has its index
+	scans   bool    // and lists of scans
+	staying int64   // rows that are not untagged, where untagged ones move
+	aside   int64   // quarantines with old members
+	highest float64 // score of the rows that stay in place
+	alone   string  // "1" where no other row stays when the untagged ones go
+	held    bool    // a snapshot is open where untagged rows are to go
+	decoded int64   // rows that were rewritten with base64 text decoded
+
+	retiring bool // this is the plan of Retire
 }
 
-func run(ctx context.Context, rdb redis.UniversalClient, o Options, mode mode) ([]Count, error) {
+func newMigration(rdb redis.UniversalClient, o Options, mode mode) (*migration, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
@@ -207,23 +248,61 @@ func run(ctx context.Context, rdb redis.UniversalClient, o Options, mode mode) (
 	if m.blobs, err = blob.New(rdb, o.To); err != nil {
 		return nil, err
 	}
-	if m.oldKeys, err = opaque.NewKeys(o.From); err != nil {
+	m.oldKeys, err = opaque.NewKeys(o.From)
+	return &m, err
+}
+
+func run(ctx context.Context, rdb redis.UniversalClient, o Options, mode mode) (*migration, error) {
+	m, err := newMigration(rdb, o, mode)
+	if err != nil {
 		return nil, err
 	}
-	if err = m.walk(ctx); err == nil && !m.known {
-		err = storeerr.New(storeerr.NotFound, "there is no versioned store and no blob store of prefix %q", o.From).
+	return m, m.run(ctx)
+}
+
+func (m *migration) run(ctx context.Context) error {
+	if err := m.walk(ctx); err != nil {
+		return err
+	}
+	if !m.known {
+		moved, err := m.moved(ctx)
+		if err != nil || moved {
+			return err
+		}
+		return storeerr.New(storeerr.NotFound, "there is no versioned store and no blob store of prefix %q", m.From).
 			WithHint("`keyspacectl prefixes` lists those that the server holds")
 	}
-	if err == nil {
-		err = m.finish(ctx)
+	return m.finish(ctx)
+}
+
+// moved tells whether all may be retired already, because it went to another
+// prefix.
+func (m *migration) moved(ctx context.Context) (bool, error) {
+	if m.From == m.To || m.mode != retires && !m.retiring {
+		return false, nil
 	}
+	books, err := m.rows.Bookkeeping(ctx)
+	if err != nil || books.Counter != "" {
+		return err == nil, err
+	}
+	for _, err := range m.blobs.List(ctx, "") {
+		return err == nil, err
+	}
+	return false, nil
+}
+
+func (m *migration) result() []Count {
 	var counts []Count
 	for _, layout := range Layouts() {
-		if c := m.counts[layout]; c != nil {
+		c := m.counts[layout]
+		if layout == keyspace.Untagged && c != nil && c.Found == 0 {
+			continue // there are quarantines alone
+		}
+		if c != nil {
 			counts = append(counts, *c)
 		}
 	}
-	return counts, err
+	return counts
 }
 
 // count is that of a layout.

@@ -247,10 +247,9 @@ func TestMigrate(t *testing.T) {
 				dry.DryRun = true
 				expect(t, rdb, migrate.Retire, dry, retired)
 				expect(t, rdb, migrate.Retire, o, retired)
-				if to == "app" {
-					expect(t, rdb, migrate.Retire, o, "")
-				} else {
-					refuse(t, rdb, migrate.Retire, o, storeerr.NotFound, `no blob store of prefix "app"`)
+				expect(t, rdb, migrate.Retire, o, "")
+				if to == "new" {
+					refuse(t, rdb, migrate.Plan, o, storeerr.NotFound, `no blob store of prefix "app"`)
 				}
 				checkMigrated(t, rdb, to)
 				for _, key := range keys(t, rdb) {
@@ -269,9 +268,11 @@ func TestLayoutsAreChosen(t *testing.T) {
 		o := migrate.Options{From: "app", To: "app", Layouts: []keyspace.Layout{keyspace.Payload, keyspace.Tagless}}
 		expect(t, rdb, migrate.Apply, o, "tagless 2: written 2\npayload 1: written 1\n")
 		o.From, o.To = "ap", "app"
-		for _, do := range []step{migrate.Plan, migrate.Apply, migrate.Retire} {
+		for _, do := range []step{migrate.Plan, migrate.Apply} {
 			refuse(t, rdb, do, o, storeerr.NotFound, `no blob store of prefix "ap"`)
 		}
+		o.To = "none"
+		refuse(t, rdb, migrate.Retire, o, storeerr.NotFound, `no blob store of prefix "ap"`)
 	})
 }
 
@@ -347,7 +348,7 @@ func TestDamage(t *testing.T) {
 			From: "app", To: "app", Problem: func(err error) { problems = append(problems, err.Error()) },
 			Layouts: []keyspace.Layout{keyspace.OpaqueV1, keyspace.Tagless, keyspace.Payload},
 		}
-		expect(t, rdb, migrate.Apply, o, "opaque-v1 4: expired 1 damaged 2 written 1 kept 1\ntagless 3: damaged 1 written 2\npayload 2: damaged 1 written 1\n")
+		expect(t, rdb, migrate.Apply, o, "opaque-v1 4: expired 1 damaged 2 written 1\ntagless 3: damaged 1 written 2\npayload 2: damaged 1 written 1\n")
 		slices.Sort(problems)
 		for i, want := range []string{
 			"no record of layout opaque-v1: bytes: the text is no base64", "no record of layout payload: it has no time to live",

@@ -247,17 +247,17 @@ func TestUntaggedLargeRow(t *testing.T) {
 		}
 		// An older application writes once more.
 		must(t, rdb.Del(ctx, k.Row("large")).Err())
-		lay(300, "2")
-		expect(t, rdb, migrate.Apply, o, "v3-untagged 1: damaged 1 ambiguous 1\n")
+		lay(1100, "2")
+		expect(t, rdb, migrate.Apply, o, "v3-untagged 6: done 5 damaged 1 ambiguous 1\n")
 		if len(problems) != 1 || !strings.Contains(problems[0], "retire these first") {
 			t.Errorf("problems %q", problems)
 		}
 		must(t, rdb.ZRemRangeByRank(ctx, k.Row("large"), 0, 99).Err())
-		expect(t, rdb, migrate.Apply, o, "v3-untagged 1: written 1 ambiguous 1\n")
-		if rows, aside := rdb.ZCard(ctx, k.Row("large")).Val(), rdb.ZCard(ctx, k.Quarantine("large")).Val(); rows != 1 || aside != 3200 {
+		expect(t, rdb, migrate.Apply, o, "v3-untagged 6: done 5 written 1 ambiguous 1\n")
+		if rows, aside := rdb.ZCard(ctx, k.Row("large")).Val(), rdb.ZCard(ctx, k.Quarantine("large")).Val(); rows != 1 || aside != 4000 {
 			t.Errorf("the row has %d members, its quarantine %d", rows, aside)
 		}
-		if got := contents(t, rdb, "app"); !slices.Contains(got, `"large" "0299" 0`) {
+		if got := contents(t, rdb, "app"); !slices.Contains(got, `"large" "1099" 0`) {
 			t.Errorf("rows %q", got)
 		}
 	})

@@ -10,9 +10,7 @@ import (
 	"strconv"
 
 	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
-	"github.com/keyspacectl/keyspacectl/pkg/legacy"
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
-	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
 
@@ -41,7 +39,11 @@ func (m *migration) retireRecords(ctx context.Context, items []item) error {
 	}
 	if m.DryRun {
 		for _, it := range going {
-			it.count.Retired++
+			reply := "retired"
+			if m.held && it.count.Layout == keyspace.Untagged {
+				reply = "snapshot"
+			}
+			m.retire(it, reply)
 		}
 		return nil
 	}
@@ -78,12 +80,12 @@ const noTime = -1
 // retirement is the script that deletes an old key as it was read.
 func (m *migration) retirement(it *item) luascripts.Call {
 	r := it.Record
-	if it.sha1 != "" {
+	if it.count.Layout == keyspace.Untagged {
 		k := m.oldKeys
 		return luascripts.Call{
 			Script: luascripts.Must("opaque_retire"),
 			Keys:   []string{it.RedisKey, k.Index(), k.Map(), k.Cleanup(), k.SnapshotExpiry(), k.SnapshotBoundary(), k.Sequence()},
-			Args:   []any{it.sha1, it.members, r.Key},
+			Args:   []any{it.sha1, it.members, r.Key, m.alone},
 		}
 	}
 	keys := []string{it.RedisKey}
@@ -102,7 +104,7 @@ func (m *migration) retirement(it *item) luascripts.Call {
 		stored = encode(r.Value)
 	}
 	return luascripts.Call{
-		Script: luascripts.Must("legacy_retire"), Keys: keys, Args: append([]any{sha1Hex(stored), field, ends, indexed}, others...),
+		Script: luascripts.Must("legacy_retire"), Keys: keys, Args: append([]any{sha1Hex(stored), field, ends, indexed, it.sha1}, others...),
 	}
 }
 
@@ -112,83 +114,4 @@ func encode(value string) string { return base64.StdEncoding.EncodeToString([]by
 func sha1Hex(s string) string {
 	sum := sha1.Sum([]byte(s))
 	return hex.EncodeToString(sum[:])
-}
-
-// retireQuarantines deletes what rewriting rows in place has put aside.
-func (m *migration) retireQuarantines(ctx context.Context, items []item) error {
-	for i := range items {
-		it := &items[i]
-		it.count.Found++
-		if err := m.retireQuarantine(ctx, it); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *migration) retireQuarantine(ctx context.Context, it *item) error {
-	if it.Err == nil {
-		it.Err = m.checkAside(ctx, it)
-	}
-	if it.Err != nil {
-		it.count.Kept++
-		m.problem(it.Err)
-		return nil
-	}
-	if m.DryRun {
-		it.count.Retired++
-		return nil
-	}
-	reply, err := luascripts.Must("opaque_retire").Run(ctx, m.rdb, []string{it.RedisKey}, it.sha1, it.members).Text()
-	if err != nil {
-		return storeerr.FromRedis(err, storeerr.Writes, "retiring "+quote(it.RedisKey))
-	}
-	m.retire(it, reply)
-	return nil
-}
-
-// checkAside returns why the members that were put aside of a row have to stay,
-// or nil: each must be one that a migration moved, and the row must have the
-// newest of them, or a later version.
-func (m *migration) checkAside(ctx context.Context, it *item) error {
-	keep := func(format string, args ...any) error {
-		return storeerr.New(storeerr.Conflict, "kept: "+format, args...).AtKey(it.RedisKey)
-	}
-	for rank := range it.members {
-		members, err := m.rdb.ZRange(ctx, it.RedisKey, rank, rank).Result()
-		if err != nil {
-			return storeerr.FromRedis(err, storeerr.Reads, "reading "+quote(it.RedisKey))
-		}
-		if len(members) == 0 {
-			return keep("it changed while it was looked at")
-		}
-		_, _, untagged := legacy.DecodeMember(members[0])
-		if _, err := opaque.DecodeMember(members[0]); err != nil && untagged != nil {
-			return keep("it holds members that do not decode")
-		}
-	}
-	row, err := m.rdb.ZRevRangeWithScores(ctx, m.oldKeys.Row(it.Record.Key), 0, 0).Result()
-	if err != nil {
-		return storeerr.FromRedis(err, storeerr.Reads, "reading row "+quote(it.Record.Key))
-	}
-	r := it.Record
-	if len(row) == 0 {
-		if it.tombstone || r.ExpiresAt > 0 && r.ExpiresAt <= it.Now {
-			return nil
-		}
-		return keep("key %q has no row", r.Key)
-	}
-	newest, err := opaque.DecodeMember(row[0].Member.(string))
-	if err != nil || newest.Key != r.Key {
-		return keep("the row of key %q does not decode", r.Key)
-	}
-	aside, err := strconv.ParseFloat(it.score, 64)
-	if err != nil {
-		return keep("its score is %q", it.score)
-	}
-	equal := newest.Value == r.Value && newest.ExpiresAt == r.ExpiresAt && newest.Tombstone == it.tombstone
-	if row[0].Score < aside || row[0].Score == aside && !equal {
-		return keep("the row of key %q has no equal version", r.Key)
-	}
-	return nil
 }

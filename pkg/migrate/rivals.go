@@ -53,11 +53,13 @@ func (m *migration) judgeRivals(ctx context.Context, items ...*item) error {
 		}
 		for i := range others {
 			other := &others[i]
-			if other.Err != nil || !other.Found || other.tombstone || other.isExpired() {
+			if other.Err != nil || !other.Found || other.isExpired() {
 				continue
 			}
 			mine := r.of.Record
-			if other.Record.Value != mine.Value || !sameExpiry(other.Record.ExpiresAt, mine.ExpiresAt) {
+			if other.tombstone {
+				m.collide(r.of, "layout %s has %q deleted", r.key.Layout, mine.Key)
+			} else if other.Record.Value != mine.Value || !sameExpiry(other.Record.ExpiresAt, mine.ExpiresAt) {
 				m.collide(r.of, "layout %s has another %q", r.key.Layout, mine.Key)
 			}
 		}

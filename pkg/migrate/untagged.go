@@ -15,36 +15,26 @@ import (
 
 // maxMoved bounds the members that one script copies, where some of the row were
 // put aside before.
-const maxMoved = 256
+const maxMoved = 1024
 
-// untagged reads what opaque_survey says of a row: how many members it has, and
-// score and bytes of the newest. ok is false where that is not of the older
-// layout.
-func (m *migration) untagged(key legacy.Key, now int64, entry any) (it item, ok bool) {
-	parts, _ := entry.([]any)
-	if len(parts) != 3 {
-		return item{}, false
+// untagged makes an item of a row, or a quarantine, by its newest member.
+func (m *migration) untagged(key legacy.Key, now, members int64, score, newest string) item {
+	it := item{
+		Reading: legacy.Reading{Key: key, Now: now, Found: true}, count: m.count(keyspace.Untagged, keyspace.Opaque),
+		members: members, score: score, sha1: sha1Hex(newest),
 	}
-	newest, _ := parts[2].(string)
-	if newest == "" || newest[0] != opaque.UntaggedByte {
-		return item{}, false
-	}
-	it = item{Reading: legacy.Reading{Key: key, Now: now, Found: true}, count: m.count(keyspace.Untagged, keyspace.Opaque)}
-	it.members, _ = parts[0].(int64)
-	it.score, _ = parts[1].(string)
-	it.sha1 = sha1Hex(newest)
 	member, ambiguous, err := legacy.DecodeMember(newest)
 	if err == nil && !strings.HasSuffix(m.oldKeys.Row(member.Key), key.SHA256) {
 		err = errAnotherKey
 	}
 	if err != nil {
 		it.Err = storeerr.New(storeerr.Integrity, "no row of layout %s: %w", keyspace.Untagged, err).AtKey(key.RedisKey)
-		return it, true
+		return it
 	}
 	it.tombstone, it.version = member.Tombstone, member.Version
 	it.Record = legacy.Record{Key: member.Key, Value: member.Value, Version: member.Version, ExpiresAt: member.ExpiresAt}
 	m.decodeValue(&it, ambiguous)
-	return it, true
+	return it
 }
 
 // decodeValue makes bytes of a value that is said to be text.
@@ -99,9 +89,21 @@ func (m *migration) judgeStaying(it *item) {
 		m.damage(it, it.Err)
 		return
 	}
-	if m.checkRow(it); it.state == unjudged {
-		it.state = ready
+	if m.checkRow(it); it.state != unjudged {
+		return
 	}
+	if len(it.version) > opaque.MaxVersionBytes {
+		m.outOfLimits(it, "the version of key %q has %d bytes, the limit is %d", it.Record.Key, len(it.version), opaque.MaxVersionBytes)
+		return
+	}
+	it.state = ready
+	m.raise(it)
+}
+
+// leave leaves a row for the next run.
+func (m *migration) leave(it *item, format string, args ...any) {
+	it.state = left
+	m.problem(storeerr.New(storeerr.Conflict, "left: "+format, args...).AtKey(it.RedisKey))
 }
 
 // retag gives a row its tag in place.
@@ -126,9 +128,9 @@ func (m *migration) retag(ctx context.Context, it *item) error {
 	case "retagged":
 		it.state = done
 	case "changed":
-		m.collide(it, "the row of key %q changed while it was looked at", r.Key)
+		m.leave(it, "the row of key %q changed while it was looked at", r.Key)
 	case "snapshot":
-		m.collide(it, "an open snapshot reads an older version of key %q", r.Key)
+		m.leave(it, "an open snapshot reads an older version of key %q", r.Key)
 	default:
 		m.damage(it, storeerr.New(storeerr.Integrity, "the row of key %q: %s", r.Key, reply).AtKey(it.RedisKey))
 	}

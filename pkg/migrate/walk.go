@@ -12,6 +12,7 @@ import (
 	"github.com/keyspacectl/keyspacectl/pkg/keyspace"
 	"github.com/keyspacectl/keyspacectl/pkg/legacy"
 	"github.com/keyspacectl/keyspacectl/pkg/luascripts"
+	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/servers"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
@@ -28,7 +29,7 @@ type item struct {
 	// Of an untagged row, and of a quarantine.
 	tombstone bool
 	score     string
-	sha1      string // of the newest member, in hex
+	sha1      string // of the newest member, or of the entry in the index of opaque-v1, in hex
 	members   int64
 	version   string
 
@@ -39,14 +40,19 @@ type item struct {
 func (m *migration) walk(ctx context.Context) error {
 	err := servers.Keys(ctx, m.rdb, m.From+":", func(ctx context.Context, keys []string) error {
 		var hashes, rows, quarantines []legacy.Key
+		var strays []stray
 		for _, key := range keys {
-			for _, n := range keyspace.Under(m.From, key) {
+			names := keyspace.Under(m.From, key)
+			if s, ok := m.stray(key, names); ok {
+				strays = append(strays, s)
+			}
+			for _, n := range names {
 				m.known = true
 				k := legacy.Key{RedisKey: key, Name: n}
 				switch {
 				case n.Layout == keyspace.Current && n.Role == keyspace.Row && m.wants(keyspace.Untagged):
 					rows = append(rows, k)
-				case n.Role == keyspace.Quarantine && m.mode == retires && m.InPlace && m.wants(keyspace.Untagged):
+				case n.Role == keyspace.Quarantine && m.From == m.To && m.wants(keyspace.Untagged):
 					quarantines = append(quarantines, k)
 				case n.Layout == keyspace.Current || !m.wants(n.Layout):
 				case n.Role == keyspace.Record:
@@ -68,7 +74,10 @@ func (m *migration) walk(ctx context.Context) error {
 		if err := m.groups(ctx, rows, m.readUntagged, m.takeUntagged); err != nil {
 			return err
 		}
-		if err := m.groups(ctx, quarantines, m.readUntagged, m.retireQuarantines); err != nil {
+		if err := m.groups(ctx, quarantines, m.readQuarantines, m.takeQuarantines); err != nil {
+			return err
+		}
+		if err := m.takeStrays(ctx, strays); err != nil {
 			return err
 		}
 		if m.looked += int64(len(keys)); m.Progress != nil {
@@ -118,6 +127,19 @@ const groupBytes = 4 << 20
 // readUntagged reads the newest member of each row. A row whose newest member
 // is of the current layout, and what is no sorted set, is no item.
 func (m *migration) readUntagged(ctx context.Context, keys []legacy.Key) (items []item, err error) {
+	err = m.survey(ctx, keys, func(key legacy.Key, now int64, members int64, score, newest string) {
+		if newest[0] == opaque.UntaggedByte {
+			items = append(items, m.untagged(key, now, members, score, newest))
+		} else if m.From != m.To {
+			m.staying++
+		}
+	})
+	return items, err
+}
+
+// survey hands over the newest member of each sorted set, how many members it
+// has, and the score of that one.
+func (m *migration) survey(ctx context.Context, keys []legacy.Key, take func(key legacy.Key, now, members int64, score, newest string)) error {
 	for len(keys) > 0 {
 		rows := make([]string, len(keys))
 		for i, k := range keys {
@@ -125,18 +147,24 @@ func (m *migration) readUntagged(ctx context.Context, keys []legacy.Key) (items 
 		}
 		reply, err := luascripts.Must("opaque_survey").Run(ctx, m.rdb, rows, groupBytes).Slice()
 		if err != nil {
-			return nil, storeerr.FromRedis(err, storeerr.Reads, "reading rows")
+			return storeerr.FromRedis(err, storeerr.Reads, "reading rows")
 		}
 		now, err := strconv.ParseInt(fmt.Sprint(reply[0]), 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("reading the answer: %w", err)
+			return fmt.Errorf("reading the answer: %w", err)
 		}
 		for i, entry := range reply[1:] {
-			if it, ok := m.untagged(keys[i], now, entry); ok {
-				items = append(items, it)
+			parts, _ := entry.([]any)
+			if len(parts) != 3 {
+				continue
+			}
+			members, _ := parts[0].(int64)
+			score, _ := parts[1].(string)
+			if newest, _ := parts[2].(string); newest != "" {
+				take(keys[i], now, members, score, newest)
 			}
 		}
 		keys = keys[len(reply)-1:]
 	}
-	return items, nil
+	return nil
 }

@@ -128,15 +128,18 @@ func (m *migration) writeBlob(ctx context.Context, it *item) error {
 	if it.state != ready {
 		return nil
 	}
-	_, err := m.blobs.PutUntil(ctx, it.Record.Key, []byte(it.Record.Value), it.Record.ExpiresAt)
+	stored, err := m.blobs.PutUntil(ctx, it.Record.Key, []byte(it.Record.Value), it.Record.ExpiresAt)
 	switch {
-	case err == nil:
-		it.count.Written++
 	case errors.Is(err, storeerr.Conflict):
 		it.count.Collisions++
 		m.collide(it, "blob %q has other bytes in the current layout", it.Record.Key)
-	default:
+	case err != nil:
 		return err
+	case sameExpiry(stored.ExpiresAt, it.Record.ExpiresAt):
+		it.count.Written++
+	default:
+		it.count.Collisions++
+		m.collide(it, "blob %q has the same bytes in the current layout, and another expiry", it.Record.Key)
 	}
 	it.count.Ready--
 	return nil

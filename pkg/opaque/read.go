@@ -11,8 +11,11 @@ import (
 type Reading struct {
 	Key   string
 	Found bool
-	Row   Row   // the live row, when found
-	Err   error // storeerr.Integrity with a DamagedRow, or nil
+	Row   Row // the live row, when found
+	// Deleted tells of a row that is not found that its newest version is a
+	// tombstone, which collection has left so far.
+	Deleted bool
+	Err     error // storeerr.Integrity with a DamagedRow, or nil
 }
 
 // Read returns the current rows of keys, in their order, and the server's

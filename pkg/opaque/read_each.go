@@ -37,8 +37,9 @@ func (s *Store) ReadEach(ctx context.Context, keys []string) iter.Seq2[Reading, 
 // reading is what a page tells of a key.
 func (v *view) reading(key string, member any, now int64) Reading {
 	row, found, err := v.row(key, member, now)
+	deleted := row.Tombstone
 	if !found {
 		row = Row{}
 	}
-	return Reading{Key: key, Found: found, Row: row, Err: err}
+	return Reading{Key: key, Found: found, Row: row, Deleted: deleted, Err: err}
 }

@@ -82,7 +82,7 @@ func opaqueCodes() []Entry {
 		{OpaqueBacklog, StoreOpaque, Warning, "a row has 100 versions or more: at 128 every write of it is refused", None, "nothing: end the oldest snapshot, then `snapshot gc`"},
 		{OpaqueExpiry, StoreOpaque, Warning, "an expiry lies past the year 9999", None, "nothing: what was meant is not known"},
 		{OpaqueLimits, StoreOpaque, Warning, "a key, value or version is empty or longer than the store allows", None, "nothing: it reads, and cannot be written again"},
-		{OpaqueQuarantine, StoreOpaque, Warning, "members that an earlier repair put aside", None, "nothing: look at them by `inspect`, then delete the key"},
+		{OpaqueQuarantine, StoreOpaque, Warning, "members that a repair or a migration in place put aside", None, "nothing: `migrate --in-place --retire` deletes those of a migration; look at others by `inspect`, then delete the key"},
 		{OpaqueUnknownKey, StoreOpaque, Warning, "a key under the store's own name that is none of its keys", None, "nothing: it is not known whose it is"},
 	}
 }
