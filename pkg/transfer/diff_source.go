@@ -46,7 +46,7 @@ func (s Selection) Renamed(keys, segments Mapping) Selection {
 	return s
 }
 
-// Selection says which stores are compared, and which part of them.
+// Selection says which stores are meant, and which part of them.
 type Selection struct {
 	Stores []string // in the order of [Stores]
 	Part   archive.Options
@@ -76,11 +76,11 @@ func FromArchive(r *archive.Reader, what Selection) (Source, error) {
 	for _, store := range what.Stores {
 		if !slices.Contains(h.Stores, store) {
 			return Source{}, storeerr.New(storeerr.Invalid, "the archive does not have the %s store", store).
-				WithHint("name with --store what is to be compared")
+				WithHint("name with --store those that it has: %s", strings.Join(h.Stores, ", "))
 		}
 	}
 	if !covers(h.Options, what.Part) {
-		return Source{}, storeerr.New(storeerr.Invalid, "the archive has only a part of what is to be compared").
+		return Source{}, storeerr.New(storeerr.Invalid, "the archive has only a part of what is asked for").
 			WithHint("name that part with --match, --segment and --namespace")
 	}
 	records := func(yield func(archive.Record, error) bool) {

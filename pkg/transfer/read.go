@@ -17,7 +17,7 @@ import (
 // ReadOptions says how an archive is imported.
 type ReadOptions struct {
 	ImportOptions
-	What    Selection   // what is imported of it; no stores are all that it has
+	What    Selection   // what is imported of it; without stores, all that it has
 	Partial bool        // take what stands before the damage of one that is not whole
 	Expect  func(int64) // told how many records there are, once that is known, or nil
 }
@@ -92,7 +92,7 @@ func importArchive(ctx context.Context, side Side, open func() (io.ReadCloser, e
 		return Summary{}, err
 	}
 	if len(o.What.Stores) == 0 {
-		o.What.Stores = r.Header().Stores
+		o.What = SelectionOf(r.Header())
 	}
 	for _, store := range o.What.Stores {
 		if !slices.Contains(side.Stores(), store) {
