@@ -38,10 +38,10 @@ func (m *migration) finish(ctx context.Context) error {
 // finishUntagged tells what becomes of the store of untagged rows.
 func (m *migration) finishUntagged(ctx context.Context) error {
 	if m.staying > 0 {
-		m.problem(storeerr.New(storeerr.Conflict, "%d rows under the prefix %q are not untagged, and stay there: `copy` takes those of the current layout along", m.staying, m.From))
+		m.problem(storeerr.New(storeerr.Conflict, "rows that are not untagged (%d) stay under the prefix %q: `copy` takes those of the current layout along", m.staying, m.From))
 	}
 	if m.aside > 0 && m.mode == retires && !m.InPlace {
-		m.problem(storeerr.New(storeerr.Conflict, "the old members of %d rows are in quarantine: --retire --in-place deletes them", m.aside))
+		m.problem(storeerr.New(storeerr.Conflict, "old members of untagged rows (%d) are in quarantine: --retire --in-place deletes them", m.aside))
 	}
 	c := m.counts[keyspace.Untagged]
 	switch {
