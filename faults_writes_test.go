@@ -4,9 +4,11 @@ package main_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 	"github.com/keyspacectl/keyspacectl/pkg/warm"
@@ -151,4 +153,49 @@ func countChunks(outcome warm.Outcome) func(*testing.T, *stores, string) (int, s
 		}
 		return 1, chunk.Token
 	}
+}
+
+// TestManyPutsOnAFailingNetwork holds that what a bulk put says of the lines that
+// are done is what there is, and that one whose answer was lost is unknown.
+func TestManyPutsOnAFailingNetwork(t *testing.T) {
+	t.Parallel()
+	server := testserver.Real(t)
+	const rows = 1200
+	var lines strings.Builder
+	for i := range rows {
+		fmt.Fprintf(&lines, "{\"key\":\"%04d\",\"value\":\"x\"}\n", i)
+	}
+	rdb := server.Client(t)
+	try := func(script faultScript) [2]int64 {
+		s := openStores(t, rdb, server.Prefix(t))
+		r, carried := s.behind(t, server, script, lines.String(), []string{"put", "--from-ndjson", "-"})
+		keys, err := opaque.NewKeys(s.prefix)
+		noError(t, err)
+		there := int(rdb.ZCard(t.Context(), keys.Index()).Val())
+		var done int
+		_, said, _ := strings.Cut(r.errors, "up to line ")
+		_, _ = fmt.Sscan(said, &done)
+		var wrong bool
+		switch r.status {
+		case 0:
+			wrong = there != rows
+		case 8:
+			wrong = there != 0
+		case 9:
+			wrong = there < done || there > done+500 || !strings.Contains(r.errors, "may have been applied")
+		case 10:
+			wrong = there != done || done == 0
+		default:
+			wrong = true
+		}
+		if wrong {
+			t.Errorf("%v: %d rows are there: %+v", script, there, r)
+		}
+		return carried
+	}
+	many := 16
+	if testing.Short() {
+		many = 8
+	}
+	eachFault(faultScripts(try(faultless), many), func(script faultScript) { try(script) })
 }

@@ -191,6 +191,9 @@ func (f *Factory) openArchive(path string) (*archive.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.closers = append(f.closers, plain.Close)
+	f.closers = append(f.closers, func() error {
+		_ = plain.Close() // what was read stays read
+		return nil
+	})
 	return archive.NewReader(plain)
 }

@@ -103,7 +103,7 @@ func (o *exportOptions) run(ctx context.Context, f *Factory) error {
 	if err := file.Commit(); err != nil {
 		return err
 	}
-	if file != nil {
+	if file.Aside() {
 		if err := out.One(exportedRecord{written, o.Name}); err != nil {
 			return err
 		}

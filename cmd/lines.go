@@ -29,6 +29,9 @@ func (f *Factory) openLines(path string) (io.Reader, error) {
 	if path == "-" {
 		return f.In, nil
 	}
+	if err := readable(path); err != nil {
+		return nil, err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, storeerr.New(storeerr.Invalid, "opening the lines: %w", err)
@@ -168,6 +171,10 @@ func stoppedAt(err error, r bulk.Result, dryRun bool, did, file, command string)
 	if strings.ContainsAny(file, " '\"$`\\") {
 		file = "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
 	}
+	if errors.Is(err, storeerr.UnknownOutcome) {
+		return storeerr.New(storeerr.UnknownOutcome, "%s, up to line %d; what became of the batch behind that is not known: %w", did, r.Line, err).
+			WithHint("read the key of line %d; where it is not as the line says: tail -n +%[1]d %s | keyspacectl %s -, with the other flags as they were", r.Line+1, file, command)
+	}
 	return storeerr.New(storeerr.Partial, "%s, up to line %d; go on at line %d: %w", did, r.Line, r.Line+1, err).
-		WithHint("tail -n +%d %s | keyspacectl %s -", r.Line+1, file, command)
+		WithHint("tail -n +%d %s | keyspacectl %s -, with the other flags as they were", r.Line+1, file, command)
 }

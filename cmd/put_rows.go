@@ -4,7 +4,6 @@ package cmd
 
 import (
 	"context"
-	"unicode/utf8"
 
 	"github.com/keyspacectl/keyspacectl/internal/render"
 	"github.com/keyspacectl/keyspacectl/pkg/bulk"
@@ -22,20 +21,14 @@ func (o *putOptions) runRows(ctx context.Context, f *Factory) error {
 	}
 	progress := f.progress("rows")
 	defer progress.Stop()
-	notUTF8 := 0
+	var noted manyWritten
 	rows := items(linesOf(file, parsePut), func(m opaque.Mutation) opaque.Mutation { return m })
 	result, err := bulk.Write(ctx, store, rows, bulk.Options{DryRun: o.dryRun, Applied: func(a *opaque.Applied) {
 		progress.Add(int64(len(a.Written)))
-		for _, w := range a.Written {
-			if !utf8.ValidString(w.Key) {
-				notUTF8++
-			}
-		}
+		noted.add(a)
 	}})
 	progress.Stop()
-	if notUTF8 > 0 {
-		f.note("%s of no valid UTF-8: other drivers cannot address them", count(notUTF8, "key"))
-	}
+	noted.tell(f)
 	if err != nil {
 		return stoppedAt(err, result, o.dryRun, "put "+count(int(result.Put), "row"), o.fromNDJSON, "put --from-ndjson")
 	}

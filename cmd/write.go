@@ -46,12 +46,46 @@ func (f *Factory) noteWritten(applied *opaque.Applied) {
 		if !utf8.ValidString(w.Key) {
 			f.note("the key %q is no valid UTF-8: other drivers cannot address it", w.Key)
 		}
-		if w.Replaced && w.ReplacedExpiry > 0 && w.ExpiresAt == 0 {
+		if lastsNow(w) {
 			f.note("the row of key %q that was replaced had an expiry, the new one lasts", w.Key)
 		}
 		if w.ExpiresAt > 0 && w.ExpiresAt <= applied.Now {
 			f.note("the row of key %q is expired already", w.Key)
 		}
+	}
+}
+
+// lastsNow tells of a row that has replaced one with an expiry that it has none.
+func lastsNow(w opaque.Written) bool {
+	return w.Replaced && w.ReplacedExpiry > 0 && w.ExpiresAt == 0
+}
+
+// manyWritten counts what [Factory.noteWritten] tells of, for many rows.
+type manyWritten struct{ notUTF8, lasting, expired int }
+
+func (m *manyWritten) add(applied *opaque.Applied) {
+	for _, w := range applied.Written {
+		if !utf8.ValidString(w.Key) {
+			m.notUTF8++
+		}
+		if lastsNow(w) {
+			m.lasting++
+		}
+		if w.ExpiresAt > 0 && w.ExpiresAt <= applied.Now {
+			m.expired++
+		}
+	}
+}
+
+func (m *manyWritten) tell(f *Factory) {
+	if m.notUTF8 > 0 {
+		f.note("%s of no valid UTF-8: other drivers cannot address them", count(m.notUTF8, "key"))
+	}
+	if m.lasting > 0 {
+		f.note("%s that replaced one with an expiry: the new one lasts", count(m.lasting, "row"))
+	}
+	if m.expired > 0 {
+		f.note("%s of which the expiry is over already", count(m.expired, "row"))
 	}
 }
 

@@ -59,6 +59,10 @@ func New(path string, overwrite bool) (*File, error) {
 	return f, nil
 }
 
+// Aside tells whether the file is one that appears when it is whole. A nil File
+// and what is written to in place are not.
+func (f *File) Aside() bool { return f != nil && !f.inPlace }
+
 // Private makes the file readable by its owner alone, whatever the mode of the
 // one that it replaces.
 func (f *File) Private() { f.mode = 0o600 }
