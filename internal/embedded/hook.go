@@ -55,7 +55,7 @@ func (s *Server) hook(c *server.Peer, cmd string, args ...string) bool {
 		return true
 	}
 	changed := adjust(cmd, args)
-	if changed == nil && from == client {
+	if changed == nil {
 		changed = s.clock.fromNow(cmd, args)
 	}
 	if changed != nil {

@@ -51,12 +51,13 @@ type lifetime struct {
 	ms     int64
 }
 
-// retention is the lifetime in ms from now.
-func (l lifetime) retention(now int64) int64 {
+// end is when a blob ends that was given the lifetime now, in ms since the
+// epoch. Both numbers are at most 2^53, so the sum fits.
+func (l lifetime) end(now int64) int64 {
 	if l.option == "PX" {
-		return l.ms
+		return now + l.ms
 	}
-	return max(1, l.ms-now)
+	return l.ms
 }
 
 // putTwice puts, and once more where the answer was lost.
@@ -86,12 +87,10 @@ func (s *Store) put(ctx context.Context, reference string, payload []byte, life 
 	var clock *redis.TimeCmd
 	var set *redis.Cmd
 	var length *redis.IntCmd
-	var ttl *redis.Cmd
 	_, err := s.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		clock = p.Time(ctx)
 		set = p.Do(ctx, "SET", key, payload, life.option, life.ms, "NX")
 		length = p.StrLen(ctx, key)
-		ttl = p.Do(ctx, "PTTL", key)
 		return nil
 	})
 	if isWrongType(length.Err()) {
@@ -102,7 +101,7 @@ func (s *Store) put(ctx context.Context, reference string, payload []byte, life 
 		if there := length.Val(); there != int64(len(payload)) {
 			return Result{}, s.conflict(reference, there)
 		}
-		return s.compare(ctx, reference, payload, life.retention(clock.Val().UnixMilli()))
+		return s.compare(ctx, reference, payload, life)
 	}
 	if set.Err() != nil {
 		// What the server says of the SET itself tells more than the abort of
@@ -112,24 +111,24 @@ func (s *Store) put(ctx context.Context, reference string, payload []byte, life 
 	if err != nil {
 		return Result{}, storeerr.FromRedis(err, storeerr.Writes, doing)
 	}
-	left, err := ttl.Int64()
-	if err != nil {
-		return Result{}, storeerr.FromRedis(err, storeerr.Writes, doing)
-	}
 	now := clock.Val().UnixMilli()
-	return Result{Outcome: Stored, ExpiresAt: expiry(now, left), Now: now}, nil
+	return Result{Outcome: Stored, ExpiresAt: life.end(now), Now: now}, nil
 }
 
 // compare puts where a blob of the same length exists.
-func (s *Store) compare(ctx context.Context, reference string, payload []byte, retention int64) (Result, error) {
-	reply, err := s.run(ctx, "blob_put", "putting", reference, payload, retention)
+func (s *Store) compare(ctx context.Context, reference string, payload []byte, life lifetime) (Result, error) {
+	reply, err := s.run(ctx, "blob_put", "putting", reference, payload, life.option, life.ms)
 	if err != nil {
 		return Result{}, err
 	}
-	if reply.status == "conflict" {
+	result := Result{Outcome: Outcome(reply.status), ExpiresAt: expiry(reply.now, reply.number), Now: reply.now}
+	switch {
+	case reply.status == "conflict":
 		return Result{}, s.conflict(reference, reply.number)
+	case result.Outcome == Stored:
+		result.ExpiresAt = life.end(reply.now)
 	}
-	return Result{Outcome: Outcome(reply.status), ExpiresAt: expiry(reply.now, reply.number), Now: reply.now}, nil
+	return result, nil
 }
 
 func (s *Store) conflict(reference string, length int64) error {

@@ -3,8 +3,8 @@
 -- has vanished meanwhile is stored.
 --
 -- KEYS  1 blob
--- ARGV  1 payload, 2 retention in ms
--- Reply {stored, now, ms to live}
+-- ARGV  1 payload, 2 PX or PXAT, 3 its end in ms from now or since the epoch
+-- Reply {stored, now}
 --       {already_stored, now, ms to live}: -1 for a blob without an expiry
 --       {conflict, now, length of the blob there}
 --       {integrity, now}: the key is no string
@@ -17,14 +17,15 @@ local now = now_ms()
 if wrong_type(BLOB, 'string') then
   return {'integrity', text(now)}
 end
-local answer = 'stored'
-if redis.call('EXISTS', BLOB) == 1 then
-  local length = redis.call('STRLEN', BLOB)
-  if length ~= #ARGV[1] or redis.call('GET', BLOB) ~= ARGV[1] then
-    return {'conflict', text(now), text(length)}
-  end
-  answer = 'already_stored'
-else
-  redis.call('SET', BLOB, ARGV[1], 'PX', ARGV[2])
+if redis.call('EXISTS', BLOB) == 0 then
+  redis.call('SET', BLOB, ARGV[1], ARGV[2], ARGV[3])
+  return {'stored', text(now)}
 end
-return {answer, text(now), text(redis.call('PTTL', BLOB))}
+-- Not behind the comparison: that takes a while, and the time goes on in it.
+now = now_ms()
+local left = redis.call('PTTL', BLOB)
+local length = redis.call('STRLEN', BLOB)
+if length ~= #ARGV[1] or redis.call('GET', BLOB) ~= ARGV[1] then
+  return {'conflict', text(now), text(length)}
+end
+return {'already_stored', text(now), text(left)}

@@ -9,7 +9,11 @@
 -- Uses: clock
 
 local reply = {text(now_ms())}
-for _, key in ipairs(KEYS) do
+-- All of them next to the time, which goes on: the rest may take a while.
+for i, key in ipairs(KEYS) do
+  reply[3 * i] = text(redis.call('PTTL', key))
+end
+for i, key in ipairs(KEYS) do
   local length, head = redis.pcall('STRLEN', key), ''
   if type(length) == 'table' and length.err then
     if not string.find(length.err, 'WRONGTYPE', 1, true) then
@@ -19,8 +23,7 @@ for _, key in ipairs(KEYS) do
   elseif ARGV[1] ~= '0' then
     head = redis.call('GETRANGE', key, 0, tonumber(ARGV[1]) - 1)
   end
-  reply[#reply + 1] = text(length)
-  reply[#reply + 1] = text(redis.call('PTTL', key))
-  reply[#reply + 1] = head
+  reply[3 * i - 1] = text(length)
+  reply[3 * i + 1] = head
 end
 return reply

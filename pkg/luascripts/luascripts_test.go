@@ -137,7 +137,7 @@ func TestReadOnly(t *testing.T) {
 
 func TestCommands(t *testing.T) {
 	for name, want := range map[string]string{
-		"blob_renew":           "PEXPIRE PTTL TIME TYPE",
+		"blob_renew":           "PEXPIRE PEXPIREAT TIME TYPE",
 		"opaque_snapshot_open": "GET HSET PEXPIRE TIME TYPE ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREM ZSCORE",
 		"warm_list":            "EXISTS HEXISTS HGET HMGET HSTRLEN",
 	} {

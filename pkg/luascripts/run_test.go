@@ -86,7 +86,7 @@ func TestRun(t *testing.T) {
 		client, commands := watched(t, s)
 		script := luascripts.Must("blob_put")
 		put := func(key, payload string) string {
-			reply, err := script.Run(t.Context(), client, []string{key}, payload, 60000).StringSlice()
+			reply, err := script.Run(t.Context(), client, []string{key}, payload, "PX", 60000).StringSlice()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,10 +142,10 @@ func TestPipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 		calls := []luascripts.Call{
-			{Script: put, Keys: []string{"a"}, Args: []any{"1", 60000}},
+			{Script: put, Keys: []string{"a"}, Args: []any{"1", "PX", 60000}},
 			{Script: remove, Keys: []string{"none"}},
 			{Script: end, Keys: []string{"string", "b", "c"}, Args: []any{"id"}},
-			{Script: put, Keys: []string{"b"}, Args: []any{"2", 60000}},
+			{Script: put, Keys: []string{"b"}, Args: []any{"2", "PX", 60000}},
 		}
 		want := []string{"stored", "missing", "WRONGTYPE", "stored"}
 		for i, cmd := range luascripts.Pipeline(t.Context(), client, calls) {
@@ -179,7 +179,7 @@ func TestWithoutScriptLoad(t *testing.T) {
 	if err := luascripts.Load(t.Context(), user); err == nil || !strings.Contains(err.Error(), "permission") {
 		t.Errorf("Load: %v, want it denied", err)
 	}
-	calls := []luascripts.Call{{Script: luascripts.Must("blob_put"), Keys: []string{"app:a"}, Args: []any{"1", 60000}}}
+	calls := []luascripts.Call{{Script: luascripts.Must("blob_put"), Keys: []string{"app:a"}, Args: []any{"1", "PX", 60000}}}
 	if err := luascripts.Pipeline(t.Context(), user, calls)[0].Err(); err != nil {
 		t.Error(err)
 	}
