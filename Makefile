@@ -57,7 +57,8 @@ tidy-check:
 # What runs the program as a process, thousands of times, is left to make test:
 # the real server where the embedded one runs the same code, and the scripts of
 # commands that do one thing after the other.
-NOT_WITH_RACE := ^TestScripts$$/^redis$$|^TestScripts$$/^embedded$$/^(blob|config|connect|output|tool|warm)_|^TestDocs$$|^TestExamples$$|^Test(ImportKilled|CopyEndsEarly|MigrateKilled)$$
+ONE_THING := blob|config|connect|inspect|keyspace|output|tool|warm|opaque_(decode|delete|history|keys|put|read|txn)
+NOT_WITH_RACE := ^TestScripts$$/^redis$$|^TestScripts$$/^embedded$$/^($(ONE_THING))(_|$$)|^TestDocs$$|^TestExamples$$|^TestConcurrent(Puts|CAS)$$/./^processes$$|^Test(ImportKilled|CopyEndsEarly|MigrateKilled)$$
 
 .PHONY: test-race
 test-race: redis
