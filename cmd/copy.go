@@ -33,8 +33,10 @@ sides must not be the same, by whatever address.
 
 It does what an export and an import of its archive would do, and no file is
 written. Unless --on-conflict says otherwise, everything is looked through
-first, and nothing is written where the destination holds something else. The
-same command can be run again after whatever ended it, and goes on.
+first, and nothing is written where the destination holds something else. With
+--on-conflict overwrite that is a blob of other bytes: a blob is never
+overwritten. The same command can be run again after whatever ended it, and
+goes on.
 
 The rows are of one moment: a snapshot is kept open while they are read, which
 holds back collection for every application. --live opens none.`,
@@ -54,6 +56,7 @@ holds back collection for every application. --live opens none.`,
 	f.registerSides(c, "from", "to")
 	o.what.register(c)
 	o.write.register(c)
+	c.Flags().BoolVar(&o.into.KeepGoing, "keep-going", false, "leave out what cannot be written, and go on")
 	c.Flags().BoolVar(&o.export.Live, "live", false, "open no snapshot; read each row when it is reached")
 	c.Flags().Var(&maxAge, "snapshot-max-age", "give up when the snapshot has been open for this `DURATION`")
 	c.MarkFlagsMutuallyExclusive("live", "snapshot-max-age")

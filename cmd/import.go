@@ -34,10 +34,10 @@ turns out bad, what stood before is written, and counted.
 
 Rows get new versions. Equal ones are left alone, so the same command can be
 run again after whatever ended it, and goes on. What differs is a conflict:
---on-conflict says what becomes of it. A blob is never overwritten; one of the
-same bytes gets the expiry of the archive. Expiries are kept as moments, and
-what is over by the server's clock is not written. Older versions are passed
-over.`,
+--on-conflict says what becomes of it. A blob is never overwritten: one of other
+bytes stays a conflict unless --keep-going leaves it out, and one of the same
+bytes gets the expiry of the archive. Expiries are kept as moments, and what is
+over by the server's clock is not written. Older versions are passed over.`,
 		Example: `  keyspacectl import backup.ndjson.zst --dry-run
   keyspacectl import backup.ndjson.zst --on-conflict skip
   keyspacectl import backup.ndjson.zst --prefix staging --map users/=people/ --verify

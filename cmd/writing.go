@@ -111,12 +111,13 @@ type report struct {
 	*progress.Counter
 	f      *Factory
 	place  string // what the place in the records is called
+	policy transfer.Policy
 	dryRun bool
 }
 
 // follow makes the options tell what happens.
 func (w *writing) follow(f *Factory, o *transfer.ImportOptions) report {
-	r := report{Counter: f.progress("records"), f: f, place: "line", dryRun: w.dryRun}
+	r := report{Counter: f.progress("records"), f: f, place: "line", policy: o.OnConflict, dryRun: w.dryRun}
 	o.Told = func(err error) { f.warn("%v", err) }
 	o.Progress = func(s transfer.Summary) { r.Set(s.Done()) }
 	return r
@@ -142,7 +143,7 @@ func (r report) end(out *render.Printer, sum transfer.Summary, err error) error 
 		return storeerr.New(storeerr.UnknownOutcome, "%w", err).WithHint("run the same command again: it finds out, and goes on")
 	case err != nil:
 		begun := sum.Written() > 0 && !r.dryRun
-		return partial(err, begun, "stopped behind %s %d (%s); the same command goes on", r.place, sum.Line, counted(sum))
+		return partial(err, begun, "stopped behind %s %d (%s)%s", r.place, sum.Line, counted(sum), goesOn(err))
 	}
 	out.SetNow(sum.Now)
 	if err := out.One(importedRecord{sum, r.dryRun}); err != nil {
@@ -150,13 +151,21 @@ func (r report) end(out *render.Printer, sum transfer.Summary, err error) error 
 	}
 	switch {
 	case sum.Conflicts > 0:
-		return storeerr.New(storeerr.Conflict, "%s, the first: %s", counts(sum.Conflicts, "record conflicts", "records conflict"), sum.FirstConflict)
+		return sum.ConflictOf(r.policy)
 	case sum.Differ > 0:
 		return storeerr.New(storeerr.Integrity, "%s not found as written", counts(sum.Differ, "record was", "records were"))
 	case sum.LeftOut > 0:
 		return storeerr.New(storeerr.Partial, "%s left out", counts(sum.LeftOut, "record or line was", "records or lines were"))
 	}
 	return nil
+}
+
+// goesOn says that the same command goes on, unless it would only stop again.
+func goesOn(err error) string {
+	if errors.Is(err, storeerr.Conflict) || errors.Is(err, archive.ErrDamaged) {
+		return ""
+	}
+	return "; the same command goes on"
 }
 
 const mendHint = "mend the line and run the same command again, or add --keep-going to leave it out"

@@ -21,7 +21,7 @@ type Policy string
 const (
 	Fail      Policy = "fail"      // stop
 	Skip      Policy = "skip"      // leave what is there
-	Overwrite Policy = "overwrite" // put a new version over it
+	Overwrite Policy = "overwrite" // put a new version over it, unless it is a blob of other bytes
 )
 
 // Policies returns the names of all policies.
@@ -42,7 +42,7 @@ type ImportOptions struct {
 	Told     func(error)   // told of each record or line that is left out or differs, or nil
 	Progress func(Summary) // told of what is done, now and then, or nil
 
-	blind bool // a dry run that does not look at the destination
+	check bool // a dry run that looks at the destination only where that may refuse
 }
 
 // Summary counts what an import did with the records that it is done with. In
@@ -104,7 +104,8 @@ const (
 // whatever ended it, changes nothing that is right already.
 //
 // It stops at the first error: of the records, behind what stands before it;
-// storeerr.Conflict, where the policy is Fail; one that cannot be written,
+// storeerr.Conflict, where the policy is Fail; one that cannot be written, such
+// as a blob over one of other bytes,
 // unless KeepGoing leaves it out; or of the connection. What [Export] yields as
 // a [*SkippedError] is left out. What is under way then
 // is waited for, also when ctx ends, for a second. The summary counts exactly

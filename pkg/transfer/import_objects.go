@@ -28,14 +28,13 @@ func (im *importer) blobs(ctx context.Context, records []*archive.Record, done *
 func (im *importer) blob(ctx context.Context, r *archive.Record, done *outcome) error {
 	result, sent, err := im.putBlob(ctx, r)
 	switch {
-	case errors.Is(err, storeerr.Conflict) && im.o.OnConflict == Overwrite && !im.o.DryRun:
-		return storeerr.New(storeerr.Conflict, "%w", err).
-			WithHint("a blob is never overwritten: delete it first, or leave what is there with --on-conflict skip")
-	case errors.Is(err, storeerr.Conflict):
-		if im.o.OnConflict == Overwrite {
+	case errors.Is(err, storeerr.Conflict) && im.o.OnConflict == Overwrite:
+		if im.o.DryRun && !im.o.KeepGoing {
 			done.sum.collide(err.Error())
 			return nil
 		}
+		return storeerr.New(storeerr.Conflict, "%w", err).WithHint(immutableHint)
+	case errors.Is(err, storeerr.Conflict):
 		_, err = im.conflict(&done.sum, "%w", err)
 		return err
 	case err != nil:

@@ -180,7 +180,7 @@ func (im *importer) settle(ctx context.Context, j *job) outcome {
 	done := outcome{line: j.line, sum: j.sum}
 	switch {
 	case len(j.records) == 0:
-	case im.o.blind:
+	case im.o.check && im.blindTo(j.kind):
 		done.sum.Created += int64(len(j.records))
 	case j.kind == archive.Row:
 		done.err = im.rows(ctx, j.records, &done)
@@ -192,10 +192,16 @@ func (im *importer) settle(ctx context.Context, j *job) outcome {
 	return done
 }
 
+// blindTo tells whether nothing at the destination can stop records of a kind
+// that are whole: what differs is left, or overwritten, unless it is a blob.
+func (im *importer) blindTo(k archive.Kind) bool {
+	return im.o.OnConflict == Skip || im.o.OnConflict == Overwrite && (k != archive.Blob || im.o.KeepGoing)
+}
+
 // refused keeps an error that concerns one record alone, where the import goes
 // on without that.
 func (im *importer) refused(err error, done *outcome) error {
-	if err == nil || !im.o.KeepGoing || !isRefusal(err) {
+	if err == nil || !im.o.KeepGoing || !im.isRefusal(err) {
 		return err
 	}
 	done.sum.LeftOut++
@@ -204,9 +210,11 @@ func (im *importer) refused(err error, done *outcome) error {
 }
 
 // isRefusal tells whether an error is about what stands at one place of the
-// destination: damage, or a row that takes no more versions.
-func isRefusal(err error) bool {
-	return errors.Is(err, storeerr.Integrity) || errors.Is(err, storeerr.Backlog) || errors.Is(err, storeerr.Invalid)
+// destination: damage, a row that takes no more versions, or something that
+// cannot be overwritten.
+func (im *importer) isRefusal(err error) bool {
+	return errors.Is(err, storeerr.Integrity) || errors.Is(err, storeerr.Backlog) || errors.Is(err, storeerr.Invalid) ||
+		im.o.OnConflict == Overwrite && errors.Is(err, storeerr.Conflict)
 }
 
 // conflict does what the policy asks with a record whose place is taken, and

@@ -23,8 +23,9 @@ type ReadOptions struct {
 }
 
 // ReadArchive imports an archive into a side. Where open can be called again,
-// as for a file, nothing is written unless the whole archive reads and, with
-// the policy Fail, nothing conflicts: the error is an [*UntouchedError] then.
+// as for a file, nothing is written unless the whole archive reads and nothing
+// conflicts: with the policy Fail whatever differs, with Overwrite a blob of
+// other bytes. The error is an [*UntouchedError] then.
 // What comes through a pipe is checked on the way: what stands before damage is
 // written.
 //
@@ -51,12 +52,11 @@ func (u *UntouchedError) Unwrap() error { return u.Err }
 // checkArchive does a dry run, which looks at the destination where that may
 // refuse.
 func checkArchive(ctx context.Context, side Side, open func() (io.ReadCloser, error), o ReadOptions) error {
-	o.DryRun, o.Told, o.Progress = true, nil, nil
-	o.blind = o.OnConflict == Skip || o.OnConflict == Overwrite
+	o.DryRun, o.check, o.Told, o.Progress = true, true, nil, nil
 	sum, err := importArchive(ctx, side, open, o)
 	damaged := errors.Is(err, archive.ErrDamaged) || errors.As(err, new(*archive.BadLine))
 	if err == nil || damaged && o.Partial {
-		err = sum.conflicts()
+		err = sum.ConflictOf(o.OnConflict)
 	}
 	if err != nil {
 		return &UntouchedError{err}
@@ -67,13 +67,21 @@ func checkArchive(ctx context.Context, side Side, open func() (io.ReadCloser, er
 	return nil
 }
 
-// conflicts is the error of the conflicts that a dry run counted.
-func (s *Summary) conflicts() error {
+// immutableHint says what can be done about a blob of other bytes.
+const immutableHint = "a blob is never overwritten: delete it with blob delete, or leave what is there with --on-conflict skip or --keep-going"
+
+// ConflictOf is the error of the conflicts that a dry run with a policy
+// counted, nil where there are none.
+func (s *Summary) ConflictOf(p Policy) error {
 	if s.Conflicts == 0 {
 		return nil
 	}
+	hint := "--on-conflict skip leaves what is there, --on-conflict overwrite puts new versions over it"
+	if p == Overwrite {
+		hint = immutableHint
+	}
 	return storeerr.New(storeerr.Conflict, "%d of %d records conflict, the first: %s", s.Conflicts, s.Done(), s.FirstConflict).
-		WithHint("--on-conflict skip leaves what is there, --on-conflict overwrite puts new versions over it")
+		WithHint("%s", hint)
 }
 
 func importArchive(ctx context.Context, side Side, open func() (io.ReadCloser, error), o ReadOptions) (Summary, error) {
