@@ -4,8 +4,6 @@ package cmd
 
 import (
 	"context"
-	"io"
-	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -123,7 +121,7 @@ func (o *diffSides) narrow(c *cobra.Command, f *Factory) error {
 // open returns the two sides. Where nothing is selected, an archive tells what
 // to compare.
 func (o *diffSides) open(ctx context.Context, f *Factory) (left, right transfer.Source, err error) {
-	var archives [2]*archive.Reader
+	var archives [2]*archiveFile
 	whole := len(o.what.stores) == 0
 	for i, file := range o.files {
 		if file == "" {
@@ -167,33 +165,11 @@ func (o *diffSides) selection() transfer.Selection {
 	return transfer.Selection{Stores: o.what.stores, Part: o.part}
 }
 
-func (o *diffSides) source(ctx context.Context, side transfer.Side, r *archive.Reader, what transfer.Selection) (transfer.Source, error) {
-	if r != nil {
-		return transfer.FromArchive(r, what)
+func (o *diffSides) source(ctx context.Context, side transfer.Side, a *archiveFile, what transfer.Selection) (transfer.Source, error) {
+	if a != nil {
+		return transfer.FromArchive(a.Reader, what)
 	}
 	export := transfer.ExportOptions{Options: what.Part, MaxAge: time.Duration(o.maxAge)}
 	export.Live = o.live
 	return transfer.FromStores(ctx, side, export), nil
-}
-
-// openArchive begins to read the archive in a file, or on the standard input.
-func (f *Factory) openArchive(path string) (*archive.Reader, error) {
-	var from io.Reader = f.In
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, storeerr.New(storeerr.Invalid, "opening the archive: %w", err)
-		}
-		f.closers = append(f.closers, file.Close)
-		from = file
-	}
-	plain, err := archive.Decompress(from)
-	if err != nil {
-		return nil, err
-	}
-	f.closers = append(f.closers, func() error {
-		_ = plain.Close() // what was read stays read
-		return nil
-	})
-	return archive.NewReader(plain)
 }

@@ -3,9 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -67,12 +65,15 @@ func (o *importOptions) run(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
-	if o.file != "-" {
-		if err := readable(o.file); err != nil {
-			return err
-		}
+	in, err := f.openArchive(o.file)
+	if err != nil {
+		return err
 	}
-	side, err := f.side(writes, o.what.stores)
+	stores := o.what.stores
+	if onlyWarm := []string{transfer.Warm}; len(stores) == 0 && slices.Equal(in.Header().Stores, onlyWarm) {
+		stores = onlyWarm
+	}
+	side, err := f.side(writes, stores)
 	if err != nil {
 		return err
 	}
@@ -81,35 +82,10 @@ func (o *importOptions) run(ctx context.Context, f *Factory) error {
 	if report.Counter != nil {
 		o.Expect = report.Expect
 	}
-	sum, err := transfer.ReadArchive(ctx, side, o.open(f), o.file != "-", o.ReadOptions)
+	sum, err := transfer.ReadArchive(ctx, side, in.Reader, in.again, o.ReadOptions)
 	report.Stop()
 	if o.Partial && errors.Is(err, archive.ErrDamaged) {
 		err = storeerr.New(storeerr.Partial, "what stands before the damage is imported, up to line %d (%s): %w", sum.Line, counted(sum), err)
 	}
 	return report.end(out, sum, err)
-}
-
-// readable refuses what is no file to read, before anything is opened.
-func readable(name string) error {
-	info, err := os.Stat(name)
-	if err == nil && info.IsDir() {
-		err = errors.New("it is a directory")
-	}
-	if err != nil {
-		return storeerr.New(storeerr.Invalid, "cannot read %q: %w", name, err)
-	}
-	return nil
-}
-
-func (o *importOptions) open(f *Factory) func() (io.ReadCloser, error) {
-	if o.file == "-" {
-		return func() (io.ReadCloser, error) { return io.NopCloser(f.In), nil }
-	}
-	return func() (io.ReadCloser, error) {
-		file, err := os.Open(o.file)
-		if err != nil {
-			return nil, fmt.Errorf("opening the archive: %w", err)
-		}
-		return file, nil
-	}
 }

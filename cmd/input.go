@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,6 +37,34 @@ func (f *Factory) keys(texts []string) ([]string, error) {
 		}
 	}
 	return keys, nil
+}
+
+// openInput opens a file to read, until the command line ends; - is the
+// standard input. One that can be read again is an io.Seeker. A pipe may let
+// opening it wait, and each read: they end with the command's context.
+func (f *Factory) openInput(path string) (io.Reader, error) {
+	if path == "-" {
+		return f.In, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		err = errors.New("it is a directory")
+	}
+	var file *os.File
+	if err == nil {
+		file, err = await(f.ctx, func() (*os.File, error) { return os.Open(path) })
+	}
+	if err != nil {
+		return nil, storeerr.New(storeerr.Invalid, "cannot read %q: %w", path, err)
+	}
+	f.closers = append(f.closers, func() error {
+		_ = file.Close() // what was read stays read
+		return nil
+	})
+	if !info.Mode().IsRegular() {
+		return &input{Reader: file, ctx: f.ctx}, nil
+	}
+	return file, nil
 }
 
 // valueSource is where a command takes its value from: an argument, a file,

@@ -139,21 +139,22 @@ type readerGone struct{ error }
 func (e readerGone) Unwrap() error { return e.error }
 
 // await returns what do returns, or the error of ctx if that ends first.
-func await(ctx context.Context, do func() (int, error)) (int, error) {
+func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
-		n   int
+		got T
 		err error
 	}
 	done := make(chan result, 1)
 	go func() {
-		n, err := do()
-		done <- result{n, err}
+		got, err := do()
+		done <- result{got, err}
 	}()
 	select {
 	case r := <-done:
-		return r.n, r.err
+		return r.got, r.err
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		var none T
+		return none, ctx.Err()
 	}
 }
 

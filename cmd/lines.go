@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,26 +21,6 @@ import (
 // maxLineBytes is what the longest row may take as JSON: its strings may be
 // escaped to six times their size.
 const maxLineBytes = 8 * opaque.MaxValueBytes
-
-// openLines opens a file of lines, until the command line ends; - is the
-// standard input.
-func (f *Factory) openLines(path string) (io.Reader, error) {
-	if path == "-" {
-		return f.In, nil
-	}
-	if err := readable(path); err != nil {
-		return nil, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, storeerr.New(storeerr.Invalid, "opening the lines: %w", err)
-	}
-	f.closers = append(f.closers, func() error {
-		_ = file.Close() // what was read stays read
-		return nil
-	})
-	return file, nil
-}
 
 // linesOf yields what parse makes of each line, without the line feed at its
 // end, and the number of the line. The first error, which names the line, is

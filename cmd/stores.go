@@ -79,7 +79,7 @@ func open[S any](f *Factory, a access, prefix string, make func(redis.UniversalC
 // linesInto opens a file of lines, and the versioned store that they are for.
 // The file comes first: what cannot be opened is told before anything is sent.
 func (f *Factory) linesInto(path string, a access) (io.Reader, *opaque.Store, error) {
-	lines, err := f.openLines(path)
+	lines, err := f.openInput(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"strings"
 	"testing"
@@ -88,8 +87,12 @@ func archived(t *testing.T, side Side, o ExportOptions) string {
 
 // imports imports a text as a file.
 func imports(side Side, text string, o ReadOptions) (Summary, error) {
-	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
-	return ReadArchive(context.Background(), side, open, true, o)
+	again := func() (*archive.Reader, error) { return archive.NewReader(strings.NewReader(text)) }
+	r, err := again()
+	if err != nil {
+		return Summary{}, err
+	}
+	return ReadArchive(context.Background(), side, r, again, o)
 }
 
 // same checks that two sides do not differ.
@@ -529,8 +532,11 @@ func TestRefusedArchives(t *testing.T) {
 			}
 			// Through a pipe, what stands before is written.
 			to = newSide(t, s, name+"-pipe")
-			open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(c.text)), nil }
-			if sum, err = ReadArchive(context.Background(), to, open, false, ReadOptions{}); err == nil || sum.Created != c.partial || sum.Line != c.partial+1 {
+			pipe, err := archive.NewReader(strings.NewReader(c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum, err = ReadArchive(context.Background(), to, pipe, nil, ReadOptions{}); err == nil || sum.Created != c.partial || sum.Line != c.partial+1 {
 				t.Errorf("%s, pipe: %+v, %v", name, sum, err)
 			}
 		}

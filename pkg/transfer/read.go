@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/keyspacectl/keyspacectl/pkg/archive"
@@ -22,22 +21,26 @@ type ReadOptions struct {
 	Expect  func(int64) // told how many records there are, once that is known, or nil
 }
 
-// ReadArchive imports an archive into a side. Where open can be called again,
-// as for a file, nothing is written unless the whole archive reads and nothing
-// conflicts: with the policy Fail whatever differs, with Overwrite a blob of
-// other bytes. The error is an [*UntouchedError] then.
-// What comes through a pipe is checked on the way: what stands before damage is
-// written.
+// ReadArchive imports into a side what stands behind the header of an archive.
+// Where again begins to read the archive anew, as a file allows, nothing is
+// written unless all of it reads and nothing conflicts: with the policy Fail
+// whatever differs, with Overwrite a blob of other bytes. The error is an
+// [*UntouchedError] then. Where again is nil, as for a pipe, the archive is
+// checked on the way: what stands before damage is written.
 //
 // An archive that is damaged is storeerr.Integrity with archive.ErrDamaged in
 // the chain, and a bad line is that with an *archive.BadLine.
-func ReadArchive(ctx context.Context, side Side, open func() (io.ReadCloser, error), again bool, o ReadOptions) (Summary, error) {
-	if again && !o.DryRun {
-		if err := checkArchive(ctx, side, open, o); err != nil {
+func ReadArchive(ctx context.Context, side Side, r *archive.Reader, again func() (*archive.Reader, error), o ReadOptions) (Summary, error) {
+	if again != nil && !o.DryRun {
+		err := checkArchive(ctx, side, r, o)
+		if err == nil {
+			r, err = again()
+		}
+		if err != nil {
 			return Summary{}, err
 		}
 	}
-	return importArchive(ctx, side, open, o)
+	return importArchive(ctx, side, r, o)
 }
 
 // UntouchedError is why an import or a copy did not begin.
@@ -51,9 +54,9 @@ func (u *UntouchedError) Unwrap() error { return u.Err }
 
 // checkArchive does a dry run, which looks at the destination where that may
 // refuse.
-func checkArchive(ctx context.Context, side Side, open func() (io.ReadCloser, error), o ReadOptions) error {
+func checkArchive(ctx context.Context, side Side, r *archive.Reader, o ReadOptions) error {
 	o.DryRun, o.check, o.Told, o.Progress = true, true, nil, nil
-	sum, err := importArchive(ctx, side, open, o)
+	sum, err := importArchive(ctx, side, r, o)
 	damaged := errors.Is(err, archive.ErrDamaged) || errors.As(err, new(*archive.BadLine))
 	if err == nil || damaged && o.Partial {
 		err = sum.ConflictOf(o.OnConflict)
@@ -84,21 +87,7 @@ func (s *Summary) ConflictOf(p Policy) error {
 		WithHint("%s", hint)
 }
 
-func importArchive(ctx context.Context, side Side, open func() (io.ReadCloser, error), o ReadOptions) (Summary, error) {
-	file, err := open()
-	if err != nil {
-		return Summary{}, err
-	}
-	defer func() { _ = file.Close() }()
-	in, err := archive.Decompress(file)
-	if err != nil {
-		return Summary{}, err
-	}
-	defer func() { _ = in.Close() }()
-	r, err := archive.NewReader(in)
-	if err != nil {
-		return Summary{}, err
-	}
+func importArchive(ctx context.Context, side Side, r *archive.Reader, o ReadOptions) (Summary, error) {
 	if len(o.What.Stores) == 0 {
 		o.What = SelectionOf(r.Header())
 	}
