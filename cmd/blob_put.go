@@ -84,6 +84,8 @@ func (o *blobPutOptions) run(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
+	progress := f.carrying()
+	defer progress.Stop()
 	store, err := f.blobs(writes)
 	if err != nil {
 		return err
@@ -92,11 +94,13 @@ func (o *blobPutOptions) run(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
+	progress.Expect(int64(len(payload)))
 	put := store.Put
 	if o.dryRun {
 		put = store.PreviewPut
 	}
 	result, err := put(ctx, o.reference, payload, time.Duration(o.retention).Milliseconds())
+	progress.Stop()
 	if err != nil {
 		return err
 	}

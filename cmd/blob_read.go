@@ -70,11 +70,14 @@ func (o *blobReadOptions) run(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
+	progress := f.carrying()
+	defer progress.Stop()
 	store, err := f.blobs(reads)
 	if err != nil {
 		return err
 	}
 	b, err := store.Read(ctx, o.reference)
+	progress.Stop()
 	if err != nil {
 		return err
 	}

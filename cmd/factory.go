@@ -36,6 +36,7 @@ type Factory struct {
 	started  bool // the command line was understood, and the command runs
 	settings *config.Settings
 	client   redis.UniversalClient
+	carried  func(bytes int) // told of what goes to and from the server, or nil
 	closers  []func() error
 }
 
@@ -87,7 +88,7 @@ func (f *Factory) connect(a access) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.Until = f.serving
+	options.Until, options.Carried = f.serving, f.carried
 	if s.Verbose {
 		options.Trace = f.Err
 	}

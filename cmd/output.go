@@ -171,6 +171,16 @@ func (f *Factory) progress(what string) *progress.Counter {
 	return f.out.line
 }
 
+// carrying counts the bytes that go to and from the server, for a command that
+// moves one large thing. It comes before the connection.
+func (f *Factory) carrying() *progress.Counter {
+	c := f.progress("bytes")
+	if c != nil {
+		f.carried = func(n int) { c.Add(int64(n)) }
+	}
+	return c
+}
+
 // partial is err, or where something was done before it the message of a bulk
 // command that stopped midway.
 func partial(err error, begun bool, format string, args ...any) error {

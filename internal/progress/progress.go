@@ -25,18 +25,23 @@ type Counter struct {
 	stopped bool
 }
 
-// New returns a counter of what, on the terminal w.
+// New returns a counter of what, on the terminal w. Bytes are shown in units.
 func New(w io.Writer, what string) *Counter {
+	bytes := what == "bytes"
 	bar := progressbar.NewOptions64(-1,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
+		progressbar.OptionShowBytes(bytes),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionSpinnerType(14),
+		progressbar.OptionSetSpinnerChangeInterval(0), // or it draws by itself, before and after its time
 		progressbar.OptionSetRenderBlankState(false),
 		progressbar.OptionClearOnFinish(),
 	)
+	if !bytes {
+		progressbar.OptionShowIts()(bar)
+	}
 	bar.StartWithoutRender() // the rate is from now on
 	return &Counter{bar: bar, started: time.Now()}
 }

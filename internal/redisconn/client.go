@@ -28,6 +28,9 @@ type Options struct {
 	// way or not, and lets none be opened any more. The client library notices
 	// the end of a command's own context only between sending and receiving.
 	Until context.Context
+	// Carried, unless nil, is told of bytes that went either way on any
+	// connection. It is called by several goroutines.
+	Carried func(bytes int)
 }
 
 // Open returns a client that dials when its first command is run: a

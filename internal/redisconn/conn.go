@@ -25,15 +25,19 @@ const writeChunk = 128 << 10
 // link is what all connections of a client know together.
 type link struct {
 	timeout  time.Duration
-	until    context.Context  // all connections close when it ends
-	tls      *tls.Config      // or nil
+	until    context.Context // all connections close when it ends
+	tls      *tls.Config     // or nil
+	carried  func(bytes int)
 	first    func() time.Time // when the first command has to be under way
 	answered atomic.Bool      // a server has sent something
 	ready    atomic.Bool      // a command has been sent
 }
 
 func newLink(o Options) (*link, error) {
-	l := &link{timeout: o.Timeout, until: o.Until}
+	l := &link{timeout: o.Timeout, until: o.Until, carried: o.Carried}
+	if l.carried == nil {
+		l.carried = func(int) {}
+	}
 	if l.until == nil {
 		l.until = context.Background()
 	}
@@ -140,6 +144,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(p)
+	c.carried(n)
 	switch {
 	case n > 0:
 		c.answered = true
@@ -166,6 +171,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		if n > 0 && c.stage == ready {
 			c.sent.Add(1)
 		}
+		c.carried(n)
 		written += n
 		if err != nil {
 			return written, c.farewell(err)

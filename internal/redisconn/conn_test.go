@@ -4,10 +4,34 @@ package redisconn
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"testing"
 	"time"
 )
+
+// TestCarried holds that what goes either way is told, to the byte.
+func TestCarried(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	carried := 0
+	c := &conn{Conn: near, dialer: &dialer{link: &link{carried: func(n int) { carried += n }}}, idle: time.Minute}
+	go func() {
+		got := make([]byte, writeChunk+1)
+		_, _ = io.ReadFull(far, got)
+		_, _ = far.Write([]byte("+OK\r\n"))
+	}()
+	if _, err := c.Write(make([]byte, writeChunk+1)); err != nil {
+		t.Fatal(err)
+	}
+	reply := make([]byte, len("+OK\r\n"))
+	if _, err := io.ReadFull(c, reply); string(reply) != "+OK\r\n" || err != nil {
+		t.Errorf("read %q, %v", reply, err)
+	}
+	if want := writeChunk + 1 + len("+OK\r\n"); carried != want {
+		t.Errorf("carried %d bytes, want %d", carried, want)
+	}
+}
 
 // pipe is a net.Conn that takes limit bytes and records deadlines.
 type pipe struct {
@@ -51,7 +75,7 @@ func TestSentCounts(t *testing.T) {
 		"no command at all":  {[]string{"hello\r\n\r\nhello\r\n"}, 1000, 1},
 	} {
 		p := &pipe{limit: c.limit}
-		conn := &conn{Conn: p, dialer: &dialer{link: &link{}}, idle: time.Minute}
+		conn := &conn{Conn: p, dialer: &dialer{link: &link{carried: func(int) {}}}, idle: time.Minute}
 		for _, w := range c.writes {
 			_, _ = conn.Write([]byte(w))
 		}
@@ -67,7 +91,7 @@ func TestLongWrite(t *testing.T) {
 	data := bytes.Repeat([]byte("x"), 2*writeChunk+1)
 	for limit, wantErr := range map[int]error{len(data): nil, writeChunk + 7: errFull} {
 		p := &pipe{limit: limit}
-		conn := &conn{Conn: p, dialer: &dialer{link: &link{}}, idle: time.Minute}
+		conn := &conn{Conn: p, dialer: &dialer{link: &link{carried: func(int) {}}}, idle: time.Minute}
 		n, err := conn.Write(data)
 		if n != limit || !errors.Is(err, wantErr) || !bytes.Equal(p.got.Bytes(), data[:limit]) {
 			t.Errorf("limit %d: wrote %d, %v", limit, n, err)
