@@ -32,15 +32,14 @@ func TestPatience(t *testing.T) {
 // TestShows holds what long work shows, and that the line is clear behind it.
 func TestShows(t *testing.T) {
 	t.Parallel()
-	for what, want := range map[string]string{"rows": "(5/10,", "bytes": "(5/10 B,"} {
+	for what, want := range map[string]string{"rows": "rows (5/-, ", "bytes": "bytes ( 5 B, "} {
 		var out bytes.Buffer
 		c := New(&out, what)
 		c.started = time.Now().Add(-patience)
-		c.Expect(10)
 		c.Set(5)
 		shown := out.String()
-		if !strings.Contains(shown, what+"  50% ") || !strings.Contains(shown, want) {
-			t.Errorf("%s: it shows %q, want 50%% and %q", what, shown, want)
+		if !strings.Contains(shown, want) {
+			t.Errorf("%s: it shows %q, want %q", what, shown, want)
 		}
 		c.Stop()
 		c.Set(6)
