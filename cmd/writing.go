@@ -4,6 +4,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -128,22 +129,8 @@ func (r report) end(out *render.Printer, sum transfer.Summary, err error) error 
 	if sum.NotUTF8 > 0 {
 		r.f.note("%s no valid UTF-8: other drivers cannot address them", counts(sum.NotUTF8, "key is", "keys are"))
 	}
-	switch bad, badLine := errors.AsType[*archive.BadLine](err); {
-	case errors.Is(err, storeerr.Partial):
-		return err
-	case badLine && errors.As(err, new(*transfer.UntouchedError)):
-		return storeerr.New(storeerr.Partial, "%w", err).WithHint(mendHint)
-	case badLine:
-		return storeerr.New(storeerr.Partial, "stopped before line %d (%s): %w", bad.Line, counted(sum), err).
-			WithHint(mendHint)
-	case errors.As(err, new(*transfer.TakenOverError)):
-		return storeerr.New(storeerr.Partial, "all is written (%s), but %w", counted(sum), err).
-			WithHint("run the same command again: it writes what is missing")
-	case errors.Is(err, storeerr.UnknownOutcome) && sum.Written() == 0:
-		return storeerr.New(storeerr.UnknownOutcome, "%w", err).WithHint("run the same command again: it finds out, and goes on")
-	case err != nil:
-		begun := sum.Written() > 0 && !r.dryRun
-		return partial(err, begun, "stopped behind %s %d (%s)%s", r.place, sum.Line, counted(sum), goesOn(err))
+	if err != nil {
+		return r.failed(sum, err)
 	}
 	out.SetNow(sum.Now)
 	if err := out.One(importedRecord{sum, r.dryRun}); err != nil {
@@ -154,21 +141,44 @@ func (r report) end(out *render.Printer, sum transfer.Summary, err error) error 
 		return sum.ConflictOf(r.policy)
 	case sum.Differ > 0:
 		return storeerr.New(storeerr.Integrity, "%s not found as written", counts(sum.Differ, "record was", "records were"))
-	case sum.LeftOut > 0:
+	case sum.LeftOut > 0 && r.place == "line":
 		return storeerr.New(storeerr.Partial, "%s left out", counts(sum.LeftOut, "record or line was", "records or lines were"))
+	case sum.LeftOut > 0:
+		return storeerr.New(storeerr.Partial, "%s left out", counts(sum.LeftOut, "record was", "records were"))
 	}
 	return nil
 }
 
+// failed says how far what failed has come, and how to go on.
+func (r report) failed(sum transfer.Summary, err error) error {
+	begun := sum.Written() > 0 && !r.dryRun
+	bad, badLine := errors.AsType[*archive.BadLine](err)
+	// Until something is written, what only other flags would mend is theirs.
+	badLine = badLine && (begun || storeerr.KindOf(err) != storeerr.Invalid)
+	mend := cmp.Or(storeerr.HintOf(err), "mend the line and run the same command again, or add --keep-going to leave it out")
+	switch {
+	case errors.Is(err, storeerr.Partial):
+		return err
+	case badLine && (r.dryRun || errors.As(err, new(*transfer.UntouchedError))):
+		return storeerr.New(storeerr.Partial, "%w", err).WithHint("%s", mend)
+	case badLine:
+		return storeerr.New(storeerr.Partial, "stopped before line %d (%s): %w", bad.Line, counted(sum), err).WithHint("%s", mend)
+	case errors.As(err, new(*transfer.TakenOverError)):
+		return storeerr.New(storeerr.Partial, "all is written (%s), but %w", counted(sum), err).
+			WithHint("run the same command again: it writes what is missing")
+	case errors.Is(err, storeerr.UnknownOutcome) && sum.Written() == 0:
+		return storeerr.New(storeerr.UnknownOutcome, "%w", err).WithHint("run the same command again: it finds out, and goes on")
+	}
+	return partial(err, begun, "stopped behind %s %d (%s)%s", r.place, sum.Line, counted(sum), goesOn(err))
+}
+
 // goesOn says that the same command goes on, unless it would only stop again.
 func goesOn(err error) string {
-	if errors.Is(err, storeerr.Conflict) || errors.Is(err, archive.ErrDamaged) {
+	if errors.Is(err, storeerr.Conflict) || errors.Is(err, archive.ErrDamaged) || errors.As(err, new(*transfer.BadRecord)) {
 		return ""
 	}
 	return "; the same command goes on"
 }
-
-const mendHint = "mend the line and run the same command again, or add --keep-going to leave it out"
 
 func counts(n int64, one, many string) string {
 	if n == 1 {

@@ -8,8 +8,10 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
+	"github.com/keyspacectl/keyspacectl/pkg/archive"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
@@ -83,6 +85,78 @@ func TestOverwriteStopsAtBlobs(t *testing.T) {
 				t.Errorf("%s, with the blob deleted: %+v, %v", way, sum, err)
 			}
 			same(t, from, to)
+		}
+	})
+}
+
+// TestBlobsWithoutAnEnd holds that a blob that never expires stops what gives
+// it no end, before anything is written, or is left out.
+func TestBlobsWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		from := newSide(t, s, "from")
+		write(t, from, opaque.Put("k", "v", opaque.Never()))
+		putBlob(t, from, "a", "bytes", 3_600_000)
+		if err := from.rdb.Set(t.Context(), from.Blob.Key("b"), "bytes", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for way, move := range moves(t, from) {
+			to := newSide(t, s, way)
+			for _, policy := range []Policy{Fail, Overwrite} {
+				sum, err := move(to, ImportOptions{OnConflict: policy})
+				bad := errors.As(err, new(*BadRecord))
+				if way == "import" {
+					bad = errors.As(err, new(*archive.BadLine))
+				}
+				if !bad || storeerr.KindOf(err) != storeerr.Invalid || !errors.As(err, new(*UntouchedError)) || sum.Done() > 0 ||
+					!strings.Contains(err.Error(), `blob "b" has no expiry`) || !strings.Contains(storeerr.HintOf(err), "--retention") {
+					t.Errorf("%s, %s: %+v, %v, hint %q", way, policy, sum, err, storeerr.HintOf(err))
+				}
+			}
+			if found := contents(t, to); len(found) > 0 {
+				t.Errorf("%s wrote %v", way, found)
+			}
+			for _, dry := range []bool{true, false} {
+				sum, err := move(to, ImportOptions{KeepGoing: true, DryRun: dry})
+				if err != nil || counts(sum) != (Summary{Created: 2, LeftOut: 1}) {
+					t.Errorf("%s, going on, dry run %v: %+v, %v", way, dry, sum, err)
+				}
+			}
+			sum, err := move(to, ImportOptions{OnConflict: Skip, Retention: time.Hour, Verify: true})
+			if err != nil || sum.Created != 1 || sum.Skipped != 1 {
+				t.Errorf("%s, with a retention: %+v, %v", way, sum, err)
+			}
+		}
+	})
+}
+
+// TestNamesThatCannotBe holds whose fault a name is that the destination cannot
+// have: that of a mapping, or of the record.
+func TestNamesThatCannotBe(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		to := newSide(t, s, "to")
+		long := strings.Repeat("k", 1000)
+		for name, c := range map[string]struct {
+			record archive.Record
+			kind   storeerr.Kind
+			says   string
+		}{
+			"no key":     {row("a/", "v", 0).Record, storeerr.Invalid, `key "a/" becomes "": the key has 0 bytes`},
+			"long key":   {row("b/"+long, "v", 0).Record, storeerr.Invalid, "the key has 2000 bytes"},
+			"no blob":    {archive.Record{Kind: archive.Blob, Key: "a/", ExpiresAt: 1 << 42}, storeerr.Invalid, `blob "a/" becomes "": the reference is empty`},
+			"no segment": {chunkItem("", "old", 1, "t").Record, storeerr.Invalid, `segment "old" becomes "a b"`},
+			"late":       {row("c", "v", opaque.MaxExpiry+1).Record, storeerr.Integrity, `the row of key "c" expires past the year 9999`},
+		} {
+			o := ImportOptions{Map: []Mapping{{"a/", ""}, {"b/", long}}, Segments: []Mapping{{"old", "a b"}}}
+			sum, err := Import(t.Context(), to, stream(item{Record: c.record}), o)
+			if !errors.As(err, new(*BadRecord)) || storeerr.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) || !strings.Contains(storeerr.HintOf(err), "--keep-going") || sum.Done() > 0 {
+				t.Errorf("%s: %+v, %v, hint %q", name, sum, err, storeerr.HintOf(err))
+			}
+			o.KeepGoing = true
+			if sum, err = Import(t.Context(), to, stream(item{Record: c.record}), o); err != nil || sum.LeftOut != 1 {
+				t.Errorf("%s, going on: %+v, %v", name, sum, err)
+			}
 		}
 	})
 }

@@ -13,10 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyspacectl/keyspacectl/pkg/archive"
-	"github.com/keyspacectl/keyspacectl/pkg/blob"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
-	"github.com/keyspacectl/keyspacectl/pkg/warm"
 )
 
 // The bounds of a job. With them a batch of rows is within its own limits even
@@ -116,49 +114,6 @@ func (im *importer) jobs(ctx context.Context, records iter.Seq2[archive.Record, 
 	}
 }
 
-// leavable tells whether the import goes on without what an error concerns:
-// always without what could not be read from a store.
-func (im *importer) leavable(err error) bool {
-	return errors.As(err, new(*SkippedError)) || im.o.KeepGoing && errors.As(err, new(*archive.BadLine))
-}
-
-// prepare gives a record its place and its end at the destination, and refuses
-// one that cannot be there.
-func (im *importer) prepare(r *archive.Record, line int64) error {
-	if err := im.side.takes(r.Kind); err != nil {
-		return err
-	}
-	var err error
-	old := r.Key
-	switch r.Kind {
-	case archive.Chunk:
-		old = r.Segment
-		r.Segment = renamed(r.Segment, im.o.Segments)
-		err = warm.Segment{Namespace: r.Namespace, Name: r.Segment}.Check()
-	case archive.Blob:
-		r.Key = mapped(r.Key, im.o.Map)
-		err = blob.CheckReference(r.Key)
-		if err == nil && r.ExpiresAt == 0 && im.o.Retention == 0 {
-			err = fmt.Errorf("blob %q has no expiry, and a blob needs one: give a retention", r.Key)
-		}
-	default:
-		r.Key = mapped(r.Key, im.o.Map)
-		switch {
-		case r.Key == "" || len(r.Key) > opaque.MaxKeyBytes:
-			err = fmt.Errorf("the key has %d bytes, it may have 1 to %d", len(r.Key), opaque.MaxKeyBytes)
-		case r.ExpiresAt > opaque.MaxExpiry && im.o.Retention == 0:
-			err = fmt.Errorf("the row of key %q expires past the year 9999", r.Key)
-		}
-	}
-	if err == nil {
-		err = im.placed(r, old)
-	}
-	if err != nil {
-		return storeerr.New(storeerr.Integrity, "%w", &archive.BadLine{Line: int(line), Reason: err})
-	}
-	return nil
-}
-
 // needsWrite counts a record that is not for writing.
 func (im *importer) needsWrite(r *archive.Record, sum *Summary) bool {
 	switch {
@@ -196,25 +151,6 @@ func (im *importer) settle(ctx context.Context, j *job) outcome {
 // that are whole: what differs is left, or overwritten, unless it is a blob.
 func (im *importer) blindTo(k archive.Kind) bool {
 	return im.o.OnConflict == Skip || im.o.OnConflict == Overwrite && (k != archive.Blob || im.o.KeepGoing)
-}
-
-// refused keeps an error that concerns one record alone, where the import goes
-// on without that.
-func (im *importer) refused(err error, done *outcome) error {
-	if err == nil || !im.o.KeepGoing || !im.isRefusal(err) {
-		return err
-	}
-	done.sum.LeftOut++
-	done.told = append(done.told, err)
-	return nil
-}
-
-// isRefusal tells whether an error is about what stands at one place of the
-// destination: damage, a row that takes no more versions, or something that
-// cannot be overwritten.
-func (im *importer) isRefusal(err error) bool {
-	return errors.Is(err, storeerr.Integrity) || errors.Is(err, storeerr.Backlog) || errors.Is(err, storeerr.Invalid) ||
-		im.o.OnConflict == Overwrite && errors.Is(err, storeerr.Conflict)
 }
 
 // conflict does what the policy asks with a record whose place is taken, and

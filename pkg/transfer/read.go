@@ -29,7 +29,8 @@ type ReadOptions struct {
 // checked on the way: what stands before damage is written.
 //
 // An archive that is damaged is storeerr.Integrity with archive.ErrDamaged in
-// the chain, and a bad line is that with an *archive.BadLine.
+// the chain, and a bad line is that with an *archive.BadLine, or with it
+// storeerr.Invalid where the line is bad only with these options.
 func ReadArchive(ctx context.Context, side Side, r *archive.Reader, again func() (*archive.Reader, error), o ReadOptions) (Summary, error) {
 	if again != nil && !o.DryRun {
 		err := checkArchive(ctx, side, r, o)
