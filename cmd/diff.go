@@ -93,6 +93,7 @@ func (o *diffOptions) run(ctx context.Context, f *Factory) error {
 		}
 	}
 	progress.Stop()
+	o.tellDoubts(f)
 	if err := out.End(); err != nil {
 		return err
 	}

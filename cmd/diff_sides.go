@@ -28,6 +28,7 @@ type diffSides struct {
 	part        archive.Options
 	left, right *end
 	files       [2]string // archives in the place of sides, or empty
+	archives    [2]*archiveFile
 	keys        renaming
 	segments    renaming
 	live        bool
@@ -121,16 +122,15 @@ func (o *diffSides) narrow(c *cobra.Command, f *Factory) error {
 // open returns the two sides. Where nothing is selected, an archive tells what
 // to compare.
 func (o *diffSides) open(ctx context.Context, f *Factory) (left, right transfer.Source, err error) {
-	var archives [2]*archiveFile
 	whole := len(o.what.stores) == 0
 	for i, file := range o.files {
 		if file == "" {
 			continue
 		}
-		if archives[i], err = f.openArchive(file); err != nil {
+		if o.archives[i], err = f.openArchive(file); err != nil {
 			return left, right, err
 		}
-		has := transfer.SelectionOf(archives[i].Header())
+		has := transfer.SelectionOf(o.archives[i].Header())
 		if first := i == 0 || o.files[0] == ""; whole && first {
 			o.what.stores, o.part = has.Stores, has.Part
 		} else if whole && !reflect.DeepEqual(has, o.selection()) {
@@ -140,24 +140,36 @@ func (o *diffSides) open(ctx context.Context, f *Factory) (left, right transfer.
 	}
 	var sides [2]transfer.Side
 	switch {
-	case archives[0] == nil && archives[1] == nil:
+	case o.archives[0] == nil && o.archives[1] == nil:
 		sides[0], sides[1], err = o.left.open(ctx, reads, o.right, reads, o.what.stores)
 		o.what.stores = sides[0].Stores()
-	case archives[0] == nil:
+	case o.archives[0] == nil:
 		sides[0], err = o.left.side(reads, o.what.stores)
-	case archives[1] == nil:
+	case o.archives[1] == nil:
 		sides[1], err = o.right.side(reads, o.what.stores)
 	}
 	if err != nil {
 		return left, right, err
 	}
 	what := o.selection()
-	if left, err = o.source(ctx, sides[0], archives[0], what); err != nil {
+	if left, err = o.source(ctx, sides[0], o.archives[0], what); err != nil {
 		return left, right, err
 	}
 	left = left.Renamed(o.keys.Mapping, o.segments.Mapping)
-	right, err = o.source(ctx, sides[1], archives[1], what.Renamed(o.keys.Mapping, o.segments.Mapping))
+	right, err = o.source(ctx, sides[1], o.archives[1], what.Renamed(o.keys.Mapping, o.segments.Mapping))
 	return left, right, err
+}
+
+// tellDoubts tells what speaks against the archives, which were read to their ends.
+func (o *diffSides) tellDoubts(f *Factory) {
+	for i, side := range []string{leftSide, rightSide} {
+		if o.archives[i] == nil {
+			continue
+		}
+		for _, doubt := range o.archives[i].Doubts() {
+			f.warn("the %s side: %v", side, doubt)
+		}
+	}
 }
 
 // selection is what is compared of the left side.

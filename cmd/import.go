@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,7 @@ over by the server's clock is not written. Older versions are passed over.`,
 	o.what.register(c)
 	o.write.register(c)
 	c.Flags().BoolVar(&o.KeepGoing, "keep-going", false, "leave out bad lines and what cannot be written, and go on")
-	c.Flags().BoolVar(&o.Partial, "partial", false, "take what stands before the damage of an archive that is not whole")
+	c.Flags().BoolVar(&o.Partial, "partial", false, "take what can be read of an archive that is cut off or altered")
 	return c
 }
 
@@ -84,8 +85,23 @@ func (o *importOptions) run(ctx context.Context, f *Factory) error {
 	}
 	sum, err := transfer.ReadArchive(ctx, side, in.Reader, in.again, o.ReadOptions)
 	report.Stop()
-	if o.Partial && errors.Is(err, archive.ErrDamaged) {
-		err = storeerr.New(storeerr.Partial, "what stands before the damage is imported, up to line %d (%s): %w", sum.Line, counted(sum), err)
+	if errors.Is(err, archive.ErrDamaged) && (o.Partial || sum.Written() > 0 && !o.DryRun) {
+		err = o.ofDamaged(sum, err)
 	}
 	return report.end(out, sum, err)
+}
+
+// ofDamaged says what came of an archive that is not whole.
+func (o *importOptions) ofDamaged(sum transfer.Summary, err error) error {
+	is := "is"
+	if o.DryRun {
+		is = "would be"
+	}
+	switch {
+	case sum.Line == 0:
+		return fmt.Errorf("nothing %s imported: %w", is, err)
+	case errors.Is(err, archive.ErrAltered):
+		return storeerr.New(storeerr.Partial, "all that can be read %s imported (%s), and nothing tells which line was altered: %w", is, counted(sum), err)
+	}
+	return storeerr.New(storeerr.Partial, "what stands before the damage %s imported, up to line %d (%s): %w", is, sum.Line, counted(sum), err)
 }

@@ -2,11 +2,13 @@ package archive
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,6 +189,7 @@ func TestDamage(t *testing.T) {
 	t.Parallel()
 	whole := write(t, Header{Prefix: "app"}, samples()[:4]...)
 	text := string(whole)
+	altered := []string{"a line left out", "a value altered", "the header altered", "another sum", "other counts"}
 	for name, archive := range map[string]string{
 		"cut in the header":     text[:10],
 		"cut in a line":         text[:len(text)/2],
@@ -205,7 +208,54 @@ func TestDamage(t *testing.T) {
 		if !errors.Is(err, ErrDamaged) || !errors.Is(err, storeerr.Integrity) || end != nil {
 			t.Errorf("%s reads as %v", name, err)
 		}
+		if is := errors.Is(err, ErrAltered); is != slices.Contains(altered, name) {
+			t.Errorf("%s is altered: %v: %v", name, is, err)
+		}
 	}
+}
+
+// TestDoubts holds that what a trailer says against its archive is told, also
+// where a bad line is passed over.
+func TestDoubts(t *testing.T) {
+	t.Parallel()
+	whole := string(write(t, Header{Prefix: "app"}, samples()[:4]...))
+	second := whole[strings.Index(whole, `{"kind":"row"`):]
+	second = second[:strings.Index(second, "\n")+1]
+	bad := strings.Replace(whole, `"value"`, `"valeu"`, 1)
+	const altered = "the archive is not as it was written: beside its bad lines, others may have been altered too"
+	for name, c := range map[string]struct {
+		archive string
+		want    []string
+	}{
+		"whole":              {whole, nil},
+		"lacking":            {strings.Replace(whole, `"damaged":0`, `"damaged":2`, 1), []string{"the archive lacks records that were damaged when it was made: 2"}},
+		"bad":                {bad, []string{altered}},
+		"bad, and lost":      {strings.Replace(strings.Replace(whole, second, "", 1), `"value"`, `"valeu"`, 1), []string{altered, "the archive has 3 lines between its header and its trailer, which counts 4 records"}},
+		"bad, and more":      {bad[:strings.Index(bad, `{"kind":"row"`)] + "\n" + bad[strings.Index(bad, `{"kind":"row"`):], []string{altered, "the archive has 5 lines between its header and its trailer, which counts 4 records"}},
+		"bad from the start": {withSum(bad), nil},
+		"cut":                {bad[:len(bad)-1], nil},
+	} {
+		r, err := NewReader(strings.NewReader(c.archive))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range r.Records() {
+		}
+		var got []string
+		for _, doubt := range r.Doubts() {
+			got = append(got, doubt.Error())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// withSum gives an archive the sum of its lines.
+func withSum(archive string) string {
+	at := strings.LastIndex(archive, `{"kind":"trailer"`)
+	sum := sha256.Sum256([]byte(archive[:at]))
+	return archive[:strings.LastIndex(archive, `"sha256":"`)] + fmt.Sprintf("\"sha256\":\"%x\"}\n", sum)
 }
 
 func TestNoArchive(t *testing.T) {

@@ -49,6 +49,10 @@ func (b *BadLine) Unwrap() error { return b.Reason }
 // altered, and of which nothing more can be read.
 var ErrDamaged = errors.New("the archive is damaged")
 
+// ErrAltered is in the chain beside ErrDamaged where every line reads, and the
+// counts or the sum are wrong: what was altered, lost or added is not known.
+var ErrAltered = errors.New("it is not as it was written")
+
 func damaged(format string, args ...any) error {
 	reason := fmt.Errorf("%w: %w", ErrDamaged, fmt.Errorf(format, args...))
 	return storeerr.New(storeerr.Integrity, "%w", reason)
@@ -81,7 +85,7 @@ func (a *Reader) Trailer() *Trailer { return a.end }
 // may be called again. Any other error stays: with ErrDamaged the archive is
 // cut off or altered. Both are storeerr.Integrity.
 //
-// Once a line was bad the sum cannot be right, so it is not compared any more.
+// Once a line was bad the counts and the sum end nothing any more: see Doubts.
 func (a *Reader) Read() (Record, error) {
 	if a.err != nil {
 		return Record{}, a.err
@@ -177,20 +181,39 @@ func (a *Reader) finish() error {
 	if err != nil {
 		return damaged("line %d: %w", a.number, err)
 	}
+	if a.bad == 0 && t.Counts != a.counts {
+		return damaged("%w: it holds %d records, and its trailer counts %d", ErrAltered, a.counts.Total(), t.Total())
+	}
+	if sum := a.sha256(); a.bad == 0 && t.SHA256 != sum {
+		return damaged("%w: the SHA-256 of its lines is %s, and its trailer says %s", ErrAltered, sum, t.SHA256)
+	}
 	if _, err := a.in.Peek(1); err != io.EOF {
 		if err != nil {
 			return fmt.Errorf("reading the archive: %w", err)
 		}
 		return damaged("line %d: more follows the trailer", a.number+1)
 	}
-	if a.bad == 0 {
-		if t.Counts != a.counts {
-			return damaged("it holds %d records, and its trailer counts %d", a.counts.Total(), t.Total())
-		}
-		if sum := hex.EncodeToString(a.sum.Sum(nil)); t.SHA256 != sum {
-			return damaged("the SHA-256 of its lines is %s, and its trailer says %s", sum, t.SHA256)
-		}
-	}
 	a.end = &t
 	return io.EOF
+}
+
+func (a *Reader) sha256() string { return hex.EncodeToString(a.sum.Sum(nil)) }
+
+// Doubts are what the trailer says against an archive that was read to its end:
+// that records are not there which were damaged in the store; and where lines
+// were bad, that others were lost or may have been altered too.
+func (a *Reader) Doubts() (doubts []error) {
+	if a.end == nil {
+		return nil
+	}
+	if n := a.end.Damaged; n > 0 {
+		doubts = append(doubts, fmt.Errorf("the archive lacks records that were damaged when it was made: %d", n))
+	}
+	if a.bad > 0 && a.sha256() != a.end.SHA256 {
+		doubts = append(doubts, errors.New("the archive is not as it was written: beside its bad lines, others may have been altered too"))
+	}
+	if has, counted := a.counts.Total()+a.bad, a.end.Total(); has != counted {
+		doubts = append(doubts, fmt.Errorf("the archive has %d lines between its header and its trailer, which counts %d records", has, counted))
+	}
+	return doubts
 }

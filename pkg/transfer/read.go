@@ -30,7 +30,8 @@ type ReadOptions struct {
 //
 // An archive that is damaged is storeerr.Integrity with archive.ErrDamaged in
 // the chain, and a bad line is that with an *archive.BadLine, or with it
-// storeerr.Invalid where the line is bad only with these options.
+// storeerr.Invalid where the line is bad only with these options. Told hears the
+// doubts about an archive that was read to its end, too.
 func ReadArchive(ctx context.Context, side Side, r *archive.Reader, again func() (*archive.Reader, error), o ReadOptions) (Summary, error) {
 	if again != nil && !o.DryRun {
 		err := checkArchive(ctx, side, r, o)
@@ -103,5 +104,11 @@ func importArchive(ctx context.Context, side Side, r *archive.Reader, o ReadOpti
 		return Summary{}, err
 	}
 	o.Line = r.Line
-	return Import(ctx, side, source.Records, o.ImportOptions)
+	sum, err := Import(ctx, side, source.Records, o.ImportOptions)
+	if o.Told != nil {
+		for _, doubt := range r.Doubts() {
+			o.Told(doubt)
+		}
+	}
+	return sum, err
 }
