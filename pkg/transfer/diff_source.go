@@ -70,7 +70,9 @@ func FromStores(ctx context.Context, side Side, o ExportOptions) Source {
 }
 
 // FromArchive is what an archive has of a selection. It is storeerr.Invalid
-// where the archive was made of less.
+// where the archive was made of less. A record of a store that the header does
+// not name is a bad line, and so is one that does not come behind the one
+// before it.
 func FromArchive(r *archive.Reader, what Selection) (Source, error) {
 	h := r.Header()
 	for _, store := range what.Stores {
@@ -84,7 +86,7 @@ func FromArchive(r *archive.Reader, what Selection) (Source, error) {
 			WithHint("name that part with --match, --segment and --namespace")
 	}
 	records := func(yield func(archive.Record, error) bool) {
-		for record, err := range r.Records() {
+		for record, err := range checked(r) {
 			if err == nil && !what.has(&record) {
 				continue
 			}

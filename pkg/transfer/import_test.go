@@ -332,8 +332,13 @@ func TestExpiries(t *testing.T) {
 // lines returns an archive of records.
 func lines(t *testing.T, records ...archive.Record) string {
 	t.Helper()
+	return linesOf(t, archive.Header{Prefix: "app", Stores: Stores()}, records...)
+}
+
+func linesOf(t *testing.T, h archive.Header, records ...archive.Record) string {
+	t.Helper()
 	var out bytes.Buffer
-	w := archive.NewWriter(&out, archive.Header{Prefix: "app", Stores: Stores()})
+	w := archive.NewWriter(&out, h)
 	for i := range records {
 		if err := w.Write(&records[i]); err != nil {
 			t.Fatal(err)
@@ -507,7 +512,7 @@ func TestRefusedArchives(t *testing.T) {
 	t.Parallel()
 	testserver.Each(t, func(t *testing.T, s testserver.Server) {
 		text := lines(t, row("a", "1", 0).Record, row("b", "1", 0).Record, row("c", "1", 0).Record)
-		altered := strings.Replace(text, `"key":"b"`, `"key":"x"`, 1)
+		altered := strings.Replace(text, `"key":"b"`, `"key":"bb"`, 1)
 		cut := text[:strings.Index(text, `"key":"c"`)]
 		bad := strings.Replace(text, `"key":"b"`, `"kex":"b"`, 1)
 		for name, c := range map[string]struct {
