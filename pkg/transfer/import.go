@@ -186,7 +186,7 @@ type importer struct {
 	startedAt int64 // the server's time then
 	noRows    bool  // there is no row that could be in the way
 
-	places    places
+	gone      hashes      // records before that one behind may be mapped onto
 	contended atomic.Bool // rows exist: look before writing
 
 	sum    Summary

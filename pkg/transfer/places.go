@@ -6,21 +6,15 @@ package transfer
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/keyspacectl/keyspacectl/pkg/archive"
 )
 
-// places remembers where records went: by a hash, and which mapping led there,
-// so that some ten bytes do for each. What no other mapping can lead to is not
-// remembered.
-type places struct {
-	seed  maphash.Seed
-	taken map[uint64]int16
-}
-
 // placed returns an error where a record, which was named old, is mapped to
-// the place of one before it.
+// the place of one before it. Records come in the order of their old names, so
+// only those are remembered whose place a greater one may be mapped to.
 func (im *importer) placed(r *archive.Record, old string) error {
 	p := pathTo{"key", r.Key, im.o.Map, mappingOf, strings.CutPrefix}
 	switch r.Kind {
@@ -29,20 +23,63 @@ func (im *importer) placed(r *archive.Record, old string) error {
 	case archive.Chunk:
 		p = pathTo{"segment", r.Segment, im.o.Segments, renamingOf, cutWhole}
 	}
-	if r.History || !p.forks(old) {
+	if r.History || len(p.mappings) == 0 {
 		return nil
 	}
-	if im.places.taken == nil {
-		im.places = places{maphash.MakeSeed(), map[uint64]int16{}}
+	remember := false
+	for mapping := -1; mapping < len(p.mappings); mapping++ {
+		switch other, ok := p.from(mapping); {
+		case !ok || other == old:
+		case other > old:
+			remember = true
+		case im.gone.has(named(r, other)):
+			return fmt.Errorf("%s %q becomes %q, as does %q before it", p.what, old, p.name, other)
+		}
 	}
-	sum := maphash.String(im.places.seed, fmt.Sprintf("%s\x00%s\x00%d\x00%s", r.Kind, r.Namespace, r.Chunk, p.name))
-	before, taken := im.places.taken[sum]
-	if !taken {
-		im.places.taken[sum] = int16(p.of(old, p.mappings))
-		return nil
+	if remember {
+		im.gone.add(named(r, old))
 	}
-	other, _ := p.from(int(before))
-	return fmt.Errorf("%s %q becomes %q, as does %q before it", p.what, old, p.name, other)
+	return nil
+}
+
+// named is a record's ID by another name.
+func named(r *archive.Record, name string) ID {
+	id := IDOf(r)
+	if r.Kind == archive.Chunk {
+		id.Segment = name
+	} else {
+		id.Key = name
+	}
+	return id
+}
+
+// hashes remembers records by hashes of 64 bits: in some ten bytes each, where
+// a map takes up to forty. That one of ten million records is taken for another
+// one is as likely as one in 180,000.
+type hashes struct {
+	seed    maphash.Seed
+	buckets [][]uint64 // by the first bits
+}
+
+const bucketBits = 12
+
+// find returns a record's hash and where it belongs.
+func (h *hashes) find(id ID) (hash uint64, bucket *[]uint64) {
+	if h.buckets == nil {
+		*h = hashes{maphash.MakeSeed(), make([][]uint64, 1<<bucketBits)}
+	}
+	hash = maphash.Comparable(h.seed, id)
+	return hash, &h.buckets[hash>>(64-bucketBits)]
+}
+
+func (h *hashes) add(id ID) {
+	hash, bucket := h.find(id)
+	*bucket = append(*bucket, hash)
+}
+
+func (h *hashes) has(id ID) bool {
+	hash, bucket := h.find(id)
+	return slices.Contains(*bucket, hash)
 }
 
 // pathTo is how mappings lead to a name.
@@ -68,17 +105,4 @@ func (p *pathTo) from(mapping int) (old string, ok bool) {
 		old = m.Old + rest
 	}
 	return old, p.of(old, p.mappings) == mapping
-}
-
-// forks tells whether mappings make the name of something else than old, too.
-func (p *pathTo) forks(old string) bool {
-	if len(p.mappings) == 0 {
-		return false
-	}
-	for mapping := -1; mapping < len(p.mappings); mapping++ {
-		if other, ok := p.from(mapping); ok && other != old {
-			return true
-		}
-	}
-	return false
 }

@@ -1,7 +1,9 @@
 package transfer
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -25,10 +27,11 @@ func TestCollidingMappings(t *testing.T) {
 			line           int
 			says           string
 		}{
-			"onto what stays": {[]Mapping{{"a/", "b/"}}, nil, 4, `key "b/1" becomes "b/1", as does "a/1" before it`},
-			"two onto one":    {[]Mapping{{"a/", "c"}, {"b/", "c"}}, nil, 4, `key "b/1" becomes "c1", as does "a/1" before it`},
-			"of blobs":        {[]Mapping{{"a/", "x/"}, {"b/2", "x/1"}}, nil, 8, `blob "b/2" becomes "x/1", as does "a/1" before it`},
-			"of segments":     {nil, []Mapping{{"old", "users"}}, 10, `segment "users" becomes "users", as does "old" before it`},
+			"onto what stays":   {[]Mapping{{"a/", "b/"}}, nil, 4, `key "b/1" becomes "b/1", as does "a/1" before it`},
+			"what stays, first": {[]Mapping{{"b/", "a/"}}, nil, 4, `key "b/1" becomes "a/1", as does "a/1" before it`},
+			"two onto one":      {[]Mapping{{"a/", "c"}, {"b/", "c"}}, nil, 4, `key "b/1" becomes "c1", as does "a/1" before it`},
+			"of blobs":          {[]Mapping{{"a/", "x/"}, {"b/2", "x/1"}}, nil, 8, `blob "b/2" becomes "x/1", as does "a/1" before it`},
+			"of segments":       {nil, []Mapping{{"old", "users"}}, 10, `segment "users" becomes "users", as does "old" before it`},
 		} {
 			for _, policy := range Policies() {
 				to := newSide(t, s, strings.ReplaceAll(name, " ", "-")+string(policy))
@@ -52,4 +55,27 @@ func TestCollidingMappings(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRemembered holds that only those records take memory whose place one
+// behind them may be mapped to.
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	for maps, want := range map[Mapping]int{{"a/", "b/"}: 100, {"users/", "people/"}: 0, {"a/", "a/"}: 0, {"none/", "a/"}: 100, {"", "all/"}: 0} {
+		im := importer{o: ImportOptions{Map: []Mapping{maps}}}
+		for i := range 100 {
+			old := fmt.Sprintf("%s%d", cmp.Or(strings.Replace(maps.Old, "none/", "a/", 1), "b"), i)
+			r := archive.Record{Kind: archive.Row, Key: mapped(old, im.o.Map)}
+			if err := im.placed(&r, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := 0
+		for _, bucket := range im.gone.buckets {
+			got += len(bucket)
+		}
+		if got != want {
+			t.Errorf("%q: %d of 100 records are remembered, want %d", maps, got, want)
+		}
+	}
 }
