@@ -57,7 +57,7 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		d.ReadCloser, err = gzip.NewReader(in)
-	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case isZstd(head):
 		var z *zstd.Decoder
 		z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindowBytes), zstd.WithDecoderLowmem(true))
 		if err == nil {
@@ -70,6 +70,13 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 		return nil, d.failed(err)
 	}
 	return d, nil
+}
+
+// isZstd tells whether four bytes begin a frame of zstd, or one that is to be
+// skipped, which pzstd puts before each other one.
+func isZstd(head []byte) bool {
+	return bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
+		len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
 }
 
 // source remembers that it has failed, to tell that from what it holds being
