@@ -70,6 +70,7 @@ func (o *importOptions) run(ctx context.Context, f *Factory) error {
 	if err != nil {
 		return err
 	}
+	// What has chunks alone needs no prefix.
 	stores := o.what.stores
 	if onlyWarm := []string{transfer.Warm}; len(stores) == 0 && slices.Equal(in.Header().Stores, onlyWarm) {
 		stores = onlyWarm

@@ -17,7 +17,7 @@ import (
 type ReadOptions struct {
 	ImportOptions
 	What    Selection   // what is imported of it; without stores, all that it has
-	Partial bool        // take what stands before the damage of one that is not whole
+	Partial bool        // take what can be read of one that is not whole
 	Expect  func(int64) // told how many records there are, once that is known, or nil
 }
 
