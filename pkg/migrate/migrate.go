@@ -114,8 +114,11 @@ func (o Options) Check() error {
 // there it says nothing; where no key is of a versioned store or a blob store
 // of the prefix it is storeerr.NotFound, and so are the others.
 func Plan(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, error) {
-	m, err := run(ctx, rdb, o, plans)
+	m, err := newMigration(rdb, o, plans)
 	if err != nil {
+		return nil, err
+	}
+	if err := m.run(ctx); err != nil {
 		return nil, err
 	}
 	return m.result(), nil
@@ -144,7 +147,16 @@ func Apply(ctx context.Context, rdb redis.UniversalClient, o Options) ([]Count, 
 				WithHint("look at the plan; --on-conflict skip leaves them as they are, and writes the others")
 		}
 	}
-	m, err := run(ctx, rdb, o, applies)
+	m, err := newMigration(rdb, o, applies)
+	if err != nil {
+		return nil, err
+	}
+	if n := planned.rewritten; n > 0 {
+		// The walk would also meet those that it makes itself.
+		c := m.count(keyspace.Untagged, keyspace.Opaque)
+		c.Found, c.Done = n, n
+	}
+	err = m.run(ctx)
 	return m.result(), err
 }
 

@@ -76,9 +76,10 @@ func (m *migration) takeQuarantines(ctx context.Context, items []item) error {
 			if err := m.retireQuarantine(ctx, it); err != nil {
 				return err
 			}
-		case m.mode != retires && it.Err == nil:
+		case m.mode == plans && it.Err == nil:
 			it.state, it.ambiguous, it.notBase64 = done, false, false
 			it.tally()
+			m.rewritten++
 		}
 	}
 	if m.mode == plans && m.InPlace && m.Values == Unsaid {

@@ -25,22 +25,23 @@ const (
 // migration is one walk.
 type migration struct {
 	Options
-	mode    mode
-	rdb     redis.UniversalClient
-	rows    *opaque.Store // the current layout
-	blobs   *blob.Store
-	oldKeys opaque.Keys // of untagged rows
-	counts  map[keyspace.Layout]*Count
-	looked  int64
-	known   bool    // some key is of the prefix
-	indexed bool    // opaque-v1 has its index
-	scans   bool    // and lists of scans
-	staying int64   // rows that are not untagged, where untagged ones move
-	aside   int64   // quarantines with old members
-	highest float64 // score of the rows that stay in place
-	alone   string  // "1" where no other row stays when the untagged ones go
-	held    bool    // a snapshot is open where untagged rows are to go
-	decoded int64   // rows that were rewritten with base64 text decoded
+	mode      mode
+	rdb       redis.UniversalClient
+	rows      *opaque.Store // the current layout
+	blobs     *blob.Store
+	oldKeys   opaque.Keys // of untagged rows
+	counts    map[keyspace.Layout]*Count
+	looked    int64
+	known     bool    // some key is of the prefix
+	indexed   bool    // opaque-v1 has its index
+	scans     bool    // and lists of scans
+	staying   int64   // rows that are not untagged, where untagged ones move
+	aside     int64   // quarantines with old members
+	rewritten int64   // rows of which they are, as the plan has seen
+	highest   float64 // score of the rows that stay in place
+	alone     string  // "1" where no other row stays when the untagged ones go
+	held      bool    // a snapshot is open where untagged rows are to go
+	decoded   int64   // rows that were rewritten with base64 text decoded
 
 	retiring bool // this is the plan of Retire
 }
@@ -59,14 +60,6 @@ func newMigration(rdb redis.UniversalClient, o Options, mode mode) (*migration, 
 	}
 	m.oldKeys, err = opaque.NewKeys(o.From)
 	return &m, err
-}
-
-func run(ctx context.Context, rdb redis.UniversalClient, o Options, mode mode) (*migration, error) {
-	m, err := newMigration(rdb, o, mode)
-	if err != nil {
-		return nil, err
-	}
-	return m, m.run(ctx)
 }
 
 func (m *migration) run(ctx context.Context) error {
