@@ -38,7 +38,7 @@ func (w *writing) register(c *cobra.Command) {
 	flags.StringVar(&w.policy, "on-conflict", string(transfer.Fail), "what to do where the destination holds something else: the `POLICY` fail, skip or overwrite")
 	flags.StringArrayVar(&w.maps, "map", nil, "give keys and references that begin with OLD the beginning NEW: `OLD=NEW`; may be given several times, the longest OLD counts")
 	flags.StringArrayVar(&w.segments, "map-segment", nil, "write the segment OLD as NEW: `OLD=NEW`; may be given several times")
-	flags.Var(&w.retention, "retention", "let rows and blobs expire after this `DURATION`, whatever their own expiry")
+	flags.Var(&w.retention, "retention", "let rows and blobs expire after this `DURATION`, whatever their own expiry; equal ones that are there keep theirs unless --on-conflict is overwrite")
 	flags.BoolVar(&w.tokens, "keep-tokens", false, "give chunks that are created the tokens that they have")
 	flags.BoolVar(&w.verify, "verify", false, "read back what was written")
 	addDryRun(c, &w.dryRun)

@@ -17,7 +17,8 @@ import (
 // Policy says what an import does where the destination holds something else.
 type Policy string
 
-// The policies. What is equal already is left alone by all of them.
+// The policies. What is equal already is left alone by all of them; with a
+// retention, only Overwrite minds when it ends.
 const (
 	Fail      Policy = "fail"      // stop
 	Skip      Policy = "skip"      // leave what is there
@@ -32,7 +33,7 @@ type ImportOptions struct {
 	OnConflict Policy        // the zero Policy is Fail
 	Map        []Mapping     // of keys and references
 	Segments   []Mapping     // of the names of segments, whole ones
-	Retention  time.Duration // in place of the expiry of each row and blob; 0 keeps that
+	Retention  time.Duration // in place of the expiry of each row and blob, with Overwrite also of equal ones that are there; 0 keeps that
 	KeepTokens bool          // give chunks that are created the tokens of their records
 	KeepGoing  bool          // leave out bad lines and what cannot be written, and go on
 	DryRun     bool          // count what would happen, and change nothing

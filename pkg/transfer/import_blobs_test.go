@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/keyspacectl/keyspacectl/internal/testserver"
 	"github.com/keyspacectl/keyspacectl/pkg/archive"
+	"github.com/keyspacectl/keyspacectl/pkg/blob"
 	"github.com/keyspacectl/keyspacectl/pkg/opaque"
 	"github.com/keyspacectl/keyspacectl/pkg/storeerr"
 )
@@ -159,4 +162,135 @@ func TestNamesThatCannotBe(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRenewedUntilAMoment holds that a blob gets the very end of its record,
+// however long the import takes and whatever it thinks of the server's clock,
+// and that it is read back.
+func TestRenewedUntilAMoment(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		ctx := t.Context()
+		rdb := s.Client(t)
+		to, err := NewSide(rdb, "to")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const moment = 4102444800000
+		im := &importer{side: to, o: ImportOptions{OnConflict: Overwrite, Verify: true}, started: time.Now().Add(-time.Hour)}
+		record := archive.Record{Kind: archive.Blob, Key: "b", Value: []byte("bytes"), ExpiresAt: moment}
+		for _, gone := range []bool{false, true} {
+			putBlob(t, to, "b", "bytes", 3_600_000)
+			if gone {
+				rdb.AddHook(&renewed{then: func() { s.Client(t).Del(ctx, to.Blob.Key("b")) }})
+			}
+			var done outcome
+			err := im.blob(ctx, &record, &done)
+			want := Summary{Replaced: 1}
+			if gone {
+				want.Differ = 1
+			}
+			if err != nil || done.sum != want {
+				t.Errorf("gone behind it %v: %+v, %v", gone, done, err)
+			}
+			if end, err := rdb.Do(ctx, "PEXPIRETIME", to.Blob.Key("b")).Int64(); !gone && (err != nil || end != moment) {
+				t.Errorf("it ends at %d, %v", end, err)
+			}
+			if _, err := to.Blob.Delete(ctx, "b"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// renewed is a hook that does something behind a renewal.
+type renewed struct{ then func() }
+
+func (r *renewed) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (r *renewed) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (r *renewed) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if answer, ok := cmd.(*redis.Cmd); ok && err == nil {
+			if texts, _ := answer.StringSlice(); len(texts) > 0 && texts[0] == string(blob.Renewed) {
+				r.then()
+			}
+		}
+		return err
+	}
+}
+
+// TestRetentionOfWhatIsThere holds that a retention is given to equal rows and
+// blobs, too, where it overwrites, and else leaves them their ends.
+func TestRetentionOfWhatIsThere(t *testing.T) {
+	t.Parallel()
+	testserver.Each(t, func(t *testing.T, s testserver.Server) {
+		ctx := t.Context()
+		from := newSide(t, s, "from")
+		write(t, from, opaque.Put("lasting", "v", opaque.Never()), opaque.Put("soon", "v", opaque.After(time.Hour)))
+		putBlob(t, from, "b", "bytes", 3_600_000)
+		for way, move := range moves(t, from) {
+			to := newSide(t, s, way)
+			if sum, err := move(to, ImportOptions{}); err != nil || sum.Created != 3 {
+				t.Fatalf("%s: %+v, %v", way, sum, err)
+			}
+			began, err := to.now(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends := func() []int64 {
+				_, rows, err := to.Opaque.Read(ctx, "lasting", "soon")
+				if err != nil {
+					t.Fatal(err)
+				}
+				there, err := to.Blob.Read(ctx, "b")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return []int64{rows[0].Row.ExpiresAt, rows[1].Row.ExpiresAt, there.ExpiresAt}
+			}
+			o := ImportOptions{OnConflict: Skip, Retention: 48 * time.Hour, Verify: true}
+			if sum, err := move(to, o); err != nil || counts(sum) != (Summary{Unchanged: 2, Skipped: 1}) {
+				t.Errorf("%s, skip: %+v, %v", way, sum, err)
+			}
+			if got := ends(); got[0] != 0 || got[1] > began+7_200_000 || got[2] > began+7_200_000 {
+				t.Errorf("%s, skip: they end at %v", way, got)
+			}
+			o.OnConflict = Overwrite
+			for _, o.DryRun = range []bool{true, false} {
+				if sum, err := move(to, o); err != nil || counts(sum) != (Summary{Replaced: 3}) {
+					t.Errorf("%s, overwrite, dry run %v: %+v, %v", way, o.DryRun, sum, err)
+				}
+			}
+			for i, end := range ends() {
+				if want := began + o.Retention.Milliseconds(); end < want-1000 || end > want+600_000 {
+					t.Errorf("%s: the end of %d is %d, want %d", way, i, end, want)
+				}
+			}
+		}
+	})
+}
+
+func TestRetained(t *testing.T) {
+	t.Parallel()
+	const began, now, hour = 1_000_000, 1_060_000, 3_600_000
+	for _, c := range []struct {
+		policy Policy
+		there  int64
+		own    bool
+		want   bool
+	}{
+		{Fail, 0, true, false}, {Fail, 1, false, true}, {Skip, now + 2*hour, false, true},
+		{Overwrite, 0, true, false}, {Overwrite, now + hour, false, true}, {Overwrite, now + hour + 1000, false, true},
+		{Overwrite, now + hour + 1001, false, false}, {Overwrite, now + hour - 1001, false, false},
+		// Its own it may have written all the while.
+		{Overwrite, now + hour - 1001, true, true}, {Overwrite, began + hour - 1000, true, true}, {Overwrite, began + hour - 1001, true, false},
+	} {
+		im := &importer{o: ImportOptions{OnConflict: c.policy, Retention: time.Hour}, startedAt: began}
+		if got := im.retained(c.there, now, c.own); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
 }

@@ -39,10 +39,10 @@ func (im *importer) blob(ctx context.Context, r *archive.Record, done *outcome) 
 		return err
 	case err != nil:
 		return err
-	case result.Outcome == blob.Stored, sent && im.sameExpiry(r, result.ExpiresAt):
+	case result.Outcome == blob.Stored, sent && im.sameExpiry(r, result.ExpiresAt, true):
 		done.sum.Created++
 		return im.verifyBlob(ctx, r, done)
-	case im.sameExpiry(r, result.ExpiresAt):
+	case im.sameExpiry(r, result.ExpiresAt, false):
 		done.sum.Unchanged++
 		return nil
 	}
@@ -51,12 +51,30 @@ func (im *importer) blob(ctx context.Context, r *archive.Record, done *outcome) 
 		return err
 	}
 	if !im.o.DryRun {
-		if _, err := im.side.Blob.Renew(ctx, r.Key, im.remaining(r)); err != nil {
+		switch err := im.renewBlob(ctx, r); {
+		case errors.Is(err, storeerr.NotFound): // it has expired since
+			return im.blob(ctx, r, done)
+		case err != nil:
 			return err
 		}
 	}
 	done.sum.Replaced++
-	return nil
+	return im.verifyBlob(ctx, r, done)
+}
+
+// renewBlob gives a blob its end. That is a moment where it can be: a payload
+// that is on its way before takes a while.
+func (im *importer) renewBlob(ctx context.Context, r *archive.Record) (err error) {
+	for try := 1; ; try++ {
+		if retention := im.o.Retention.Milliseconds(); retention > 0 {
+			_, err = im.side.Blob.Renew(ctx, r.Key, retention)
+		} else {
+			_, err = im.side.Blob.RenewUntil(ctx, r.Key, r.ExpiresAt)
+		}
+		if err == nil || !mayTryAgain(ctx, err, try) {
+			return err
+		}
+	}
 }
 
 // putBlob puts a blob, once more where the answer was lost: sent tells that it
@@ -85,13 +103,29 @@ func (im *importer) putBlob(ctx context.Context, r *archive.Record) (result blob
 func (im *importer) remaining(r *archive.Record) int64 { return max(1, r.ExpiresAt-im.now()) }
 
 // sameExpiry tells whether a blob that is there ends when the record does. An
-// expiry of a blob is known as what is left of it, so it is never exact.
-func (im *importer) sameExpiry(r *archive.Record, there int64) bool {
+// expiry of a blob is known as what is left of it, so it is never exact. own
+// tells that it may be one that this import gave.
+func (im *importer) sameExpiry(r *archive.Record, there int64, own bool) bool {
 	if im.o.Retention > 0 {
+		return im.retained(there, im.now(), own)
+	}
+	return there > 0 && near(there, r.ExpiresAt)
+}
+
+// retained tells whether what is there until a moment has the end that the
+// retention would give it now or, where it is the import's own, has given it
+// since it began. Only Overwrite cares; elsewhere any end will do.
+func (im *importer) retained(there, now int64, own bool) bool {
+	retention := im.o.Retention.Milliseconds()
+	if there == 0 || im.o.OnConflict != Overwrite {
 		return there > 0
 	}
-	return there > 0 && max(there-r.ExpiresAt, r.ExpiresAt-there) <= DefaultExpiryTolerance.Milliseconds()
+	began := im.startedAt + retention
+	return near(there, now+retention) || own && (there > began || near(there, began))
 }
+
+// near tells whether two moments are the same one but for the tolerance.
+func near(a, b int64) bool { return max(a-b, b-a) <= DefaultExpiryTolerance.Milliseconds() }
 
 func (im *importer) verifyBlob(ctx context.Context, r *archive.Record, done *outcome) error {
 	if !im.o.Verify || im.o.DryRun {
@@ -103,7 +137,7 @@ func (im *importer) verifyBlob(ctx context.Context, r *archive.Record, done *out
 		return nil
 	case err != nil && !errors.Is(err, storeerr.NotFound) && !errors.Is(err, storeerr.Integrity):
 		return err
-	case err != nil || !sameBytes(r, there.Payload) || !im.sameExpiry(r, there.ExpiresAt):
+	case err != nil || !sameBytes(r, there.Payload) || !im.sameExpiry(r, there.ExpiresAt, true):
 		done.differs(fmt.Errorf("blob %q was not found as it was written", r.Key))
 	}
 	return nil

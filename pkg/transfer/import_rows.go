@@ -97,7 +97,7 @@ func (j *rowJob) judge(s *rowState, there opaque.Reading) (write bool, err error
 	switch {
 	case there.Err != nil:
 		return false, there.Err
-	case j.equal(s.record, there):
+	case j.equal(s.record, there, s.sent):
 		if s.sent {
 			s.count(&j.done.sum)
 		} else {
@@ -111,15 +111,16 @@ func (j *rowJob) judge(s *rowState, there opaque.Reading) (write bool, err error
 	return j.conflict(&j.done.sum, "key %q has another row", s.record.Key)
 }
 
-// equal tells whether what is there is what the record would make of it.
-func (j *rowJob) equal(r *archive.Record, there opaque.Reading) bool {
+// equal tells whether what is there is what the record would make of it or,
+// where it may be the import's own, has made of it.
+func (j *rowJob) equal(r *archive.Record, there opaque.Reading, own bool) bool {
 	switch {
 	case r.Tombstone || !there.Found:
 		return r.Tombstone && !there.Found
 	case string(r.Value) != there.Row.Value:
 		return false
 	case j.o.Retention > 0:
-		return there.Row.ExpiresAt > 0
+		return j.retained(there.Row.ExpiresAt, j.now(), own)
 	}
 	return there.Row.ExpiresAt == r.ExpiresAt
 }
@@ -216,7 +217,7 @@ func (j *rowJob) verify(ctx context.Context) error {
 		}
 		r := j.written[i]
 		i++
-		if there.Err != nil || !j.equal(r, there) && !j.over(r) {
+		if there.Err != nil || !j.equal(r, there, true) && !j.over(r) {
 			j.done.differs(fmt.Errorf("key %q was not found as it was written", r.Key))
 		}
 	}
