@@ -106,7 +106,7 @@ func Groups() []Group {
 		{
 			Name: "migrate", Store: All, Verbs: "migrate", Writes: true,
 			Scripts: []string{
-				"blob_put", "legacy_read", "legacy_retire", "legacy_unindex", "opaque_retag", "opaque_retire", "opaque_scan_rows",
+				"blob_put", "legacy_read", "legacy_retire", "legacy_unindex", "opaque_bookkeeping", "opaque_retag", "opaque_retire", "opaque_scan_rows",
 				"opaque_survey", "opaque_write", "retire_rest",
 			},
 			Plain: []string{"EXEC", "EXISTS", "GET", "HSCAN", "MULTI", "PTTL", "SCAN", "SET", "STRLEN", "TIME", "ZRANGE", "ZREVRANGE"},
