@@ -1,5 +1,3 @@
-//go:build unix
-
 // Moving stores between servers: around all shapes of Redis, and killed on the
 // way.
 

@@ -1,5 +1,3 @@
-//go:build unix
-
 // Exports beside others that write, and ones that end early.
 
 package main_test

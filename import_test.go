@@ -1,5 +1,3 @@
-//go:build unix
-
 // Imports that meet what an import meets: they are killed and interrupted,
 // answers are lost, scripts and masters go, memory runs out.
 
@@ -16,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -382,38 +379,4 @@ func (g *gate) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return n, nil
-}
-
-// TestNamedPipes has archives come through pipes that have a name: they are
-// read once, and waiting for who writes to them ends with the command.
-func TestNamedPipes(t *testing.T) {
-	t.Parallel()
-	s := testserver.Real(t)
-	fillStores(t, s.Client(t), "app", 100, 3, 3)
-	archive, err := os.ReadFile(exported(t, s, "app"))
-	noError(t, err)
-	env := map[string]string{"KEYSPACECTL_URL": s.URL, "KEYSPACECTL_PREFIX": "to", "KEYSPACECTL_TIMEOUT": "1m"}
-	for _, command := range [][]string{{"import"}, {"diff", "--left-file"}} {
-		name := filepath.Join(t.TempDir(), "pipe")
-		noError(t, syscall.Mkfifo(name, 0o600))
-		wrote := make(chan error, 1)
-		go func() { wrote <- os.WriteFile(name, archive, 0) }()
-		if r := runWith(t.Context(), env, "", append(command, name)...); r.status != 0 {
-			t.Errorf("%v: %+v", command, r)
-		}
-		noError(t, <-wrote)
-
-		// Nobody opens it, and somebody who writes nothing.
-		ended, end := context.WithCancel(t.Context())
-		end()
-		if r := runWith(ended, env, "", append(command, name)...); !strings.Contains(r.errors, "context canceled") {
-			t.Errorf("%v, which nobody writes to: %+v", command, r)
-		}
-		silent, err := os.OpenFile(name, os.O_RDWR, 0)
-		noError(t, err)
-		if r := runWith(ended, env, "", append(command, name)...); !strings.Contains(r.errors, "context canceled") {
-			t.Errorf("%v, and silence: %+v", command, r)
-		}
-		noError(t, silent.Close())
-	}
 }
