@@ -52,7 +52,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := Reading{Key: "b", Found: true, Row: Row{Key: "b", Value: "2", Version: "2", ExpiresAt: wantB}}
-		for i, want := range []Reading{b, {Key: "a"}, {Key: "none"}, b} {
+		for i, want := range []Reading{b, {Key: "a", Deleted: true}, {Key: "none"}, b} {
 			if readings[i] != want {
 				t.Errorf("read %+v, want %+v", readings[i], want)
 			}
